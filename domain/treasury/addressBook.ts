@@ -72,8 +72,7 @@ export const addressBook: Decider<AddressBookState, AddressBookEvent> = {
 };
 
 /** Whether it is written down, usable yet or not. */
-export const holds = ({ entries }: AddressBookState, place: Place): boolean =>
-  entries.some((entry) => isAt(entry, place));
+const holds = ({ entries }: AddressBookState, place: Place): boolean => entries.some((entry) => isAt(entry, place));
 
 /** One that is there already stays as it is, with its own time. @param place the address is spelled as its chain spells it */
 export function addAddress(
@@ -103,6 +102,13 @@ const notInBook = refuse(
   'notFound',
   'the address book has no such address: npm run treasury -- addresses lists them, `addresses add` adds one',
 );
+
+/**
+ * Whether money may be sent to just that place now. One that was taken out and written down again waits anew: whoever puts it back gets
+ * nothing signed that was ordered before.
+ */
+export const isUsable = ({ entries }: AddressBookState, place: Place, now: Instant): boolean =>
+  entries.some((entry) => isAt(entry, place) && now >= entry.usableFrom);
 
 /**
  * The entry that money may be sent to now.

@@ -3,7 +3,7 @@ import type { ChainId } from '../../../domain/chains.ts';
 import type { Decision } from '../../../domain/decider.ts';
 import type { TransferKey } from '../../../domain/transfer/key.ts';
 import { failedAttempts } from '../../../domain/transfer/leg.ts';
-import { addressBook, addressBookInstance, holds } from '../../../domain/treasury/addressBook.ts';
+import { addressBook, addressBookInstance, isUsable } from '../../../domain/treasury/addressBook.ts';
 import {
   concludeOperation,
   type Operation,
@@ -78,10 +78,10 @@ async function leavesEnough(
     throw new PayoutBlocked('owed', `${refusal.message}; top it up, or call it off and order it with --even-owed`);
 }
 
-async function isInBook({ handle }: Deps, { ordered }: Operation): Promise<void> {
+async function isInBook({ handle, clock }: Deps, { ordered }: Operation): Promise<void> {
   const { chainId, receiver: address, receiverMemo } = ordered;
   const book = await currentState(handle, addressBook, addressBookInstance);
-  if (holds(book, { chainId, address, memo: receiverMemo })) return;
-  const message = `${address} is no longer in the address book: add it again, or npm run treasury -- call-off`;
+  if (isUsable(book, { chainId, address, memo: receiverMemo }, clock.now())) return;
+  const message = `${address} was taken out of the address book, or added again and not usable yet: npm run treasury -- addresses, or call-off`;
   throw new PayoutBlocked('addressNotInBook', message);
 }

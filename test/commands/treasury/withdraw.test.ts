@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { currentState } from '../../../commands/handle.ts';
 import type { CrashPoint } from '../../../commands/ports.ts';
-import type { PayoutRail } from '../../../commands/transfers/ports.ts';
+import { operationOwner } from '../../../commands/transfers/owners/operations.ts';
+import { PayoutBlocked, type PayoutRail } from '../../../commands/transfers/ports.ts';
 import type { Owed } from '../../../commands/transfers/spare.ts';
 import { addToBook, approve, callOff, removeFromBook } from '../../../commands/treasury/operations.ts';
 import type { OperatorBy } from '../../../commands/treasury/operator.ts';
@@ -212,6 +213,22 @@ describe('a withdrawal from the treasury', () => {
     const on = await given().trusted();
     await removeFromBook(on.book, on.bank, grace);
     await on.refused({}, 'notFound', /addresses add/);
+  });
+
+  it('to an address that is put back into the book is not signed before its time has come anew', async () => {
+    const on = await given().trusted();
+    const { id } = await on.ordered();
+    const owner = operationOwner({ ...on.deps, railOf: (chainId) => on.deps.rails.get(chainId) });
+    const prove = async () =>
+      (await owner.proveFunding?.({ kind: 'operation', id, part: 1 }, AbortSignal.timeout(1_000)))?.();
+    const isBlocked = (error: unknown) => error instanceof PayoutBlocked && error.reason === 'addressNotInBook';
+    await prove();
+    await removeFromBook(on.book, on.bank, grace);
+    await assert.rejects(prove, isBlocked);
+    await addToBook(on.book, on.bank, ada);
+    await assert.rejects(prove, isBlocked, 'who put it back has it signed at once');
+    on.clock.advance(day_ms);
+    await prove();
   });
 });
 
