@@ -38,9 +38,9 @@ export function restoreSecrets(directory: string, passphrase: string, to: string
   return Object.keys(secrets);
 }
 
-/** As files of variables have it: in a quote that is not in the value. */
+/** As files of variables have it: in a quote that is not in the value. Between double quotes a backslash and an n would be a new line. */
 function quoted(value: string): string {
-  const quote = ['"', "'", '`'].find((each) => !value.includes(each));
+  const quote = ["'", '`', '"'].find((each) => !value.includes(each) && !(each === '"' && value.includes('\\n')));
   if (quote === undefined) throw new BackupError('a secret holds every kind of quote: set it by hand');
   return `${quote}${value}${quote}`;
 }
