@@ -18,7 +18,7 @@ export const about: Readonly<Record<Category, { readonly name: string; readonly 
   operation: {
     name: 'operation-<id>',
     about:
-      'One thing that is done with the treasury’s money besides paying out: a withdrawal, a rebalance, a collection of deposits, a deployment.',
+      'One thing that is done with the treasury’s money besides paying out: a withdrawal, a rebalance, a collection of deposits, a deployment, an anchor of a head.',
   },
   books: {
     name: 'books-<chainId>-<account>',
@@ -251,6 +251,7 @@ export const meanings: {
       'All streams of these categories looked like this up to that position; published, and never signed otherwise',
     HeadKeyChanged: 'From the next head on another key signs: the former one says so',
     HeadKeyLost: 'From the next head on another key signs, and nobody but the operator says so',
+    HeadAnchored: 'A transaction whose memo is the hash of that head is on its chain for good',
   },
   credit: {
     CreditEarned: 'A completed payment brought its payer the share that it promised',

@@ -144,7 +144,7 @@ export function readConfig(env: Env): Config {
       fixed_microUsd: read.microUsd('FEE_FIXED_USD', '0.01'),
       basisPoints: read.integer('FEE_BASIS_POINTS', 10, 0, 10_000),
     },
-    heads: readHeads(read),
+    heads: readHeads(read, new Set(served.map(({ chainId }) => chainId))),
     auditAt: read.matching('AUDIT_AT', /^([01]\d|2[0-3]):[0-5]\d$/, 'a time of the day in UTC like 03:00') ?? '03:00',
     sweeps: {
       every_min: read.integer('SWEEP_EVERY_MINUTES', 0, 0, 44_640) || null,

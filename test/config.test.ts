@@ -55,6 +55,21 @@ describe('configuration', () => {
     ]);
   });
 
+  it('puts heads on Stellar when that is asked for, and Stellar is there', () => {
+    assert.equal(readConfig(good).heads.anchor, null);
+    assert.deepEqual(problemsOf({ ...good, HEADS_ANCHOR: 'stellar' }), [
+      'HEADS_ANCHOR: Stellar is not configured: set RPC_URLS_1500 and its treasury, or unset it',
+    ]);
+    const stellar = { ...good, RPC_URLS_1500: 'https://a.example.com', AGREE_1500: '1' };
+    const secret = { ...stellar, STELLAR_TREASURY_SECRET: Keypair.random().secret(), HEADS_ANCHOR: 'stellar' };
+    assert.deepEqual(readConfig({ ...secret, HEADS_ANCHOR_HOURS: '6' }).heads.anchor, {
+      chainId: 1500,
+      every_hours: 6,
+    });
+    assert.equal(problemsOf({ ...secret, HEADS_ANCHOR_HOURS: '0' }).length, 1);
+    assert.equal(problemsOf({ ...secret, HEADS_ANCHOR: 'bitcoin' }).length, 1);
+  });
+
   it('believes as many nodes as there are, up to two, and large sums to two always; but for trying out', () => {
     const agreeOf = (env: Readonly<Record<string, string>>) => readConfig({ ...good, ...env }).chains[0]?.agree;
     const three = 'https://a.example.com,https://b.example.com,https://c.example.com';

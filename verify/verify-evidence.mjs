@@ -92,6 +92,36 @@ const kinds = {
     title: 'payment-intents head key lost v1',
     lines: ['number', 'position', 'previous', 'formerKey', 'publicKey', 'reason'],
   },
+  HeadAnchored: {
+    fields: [
+      'number',
+      'position',
+      'previous',
+      'publicKey',
+      'keySince',
+      'head',
+      'headHash',
+      'chainId',
+      'account',
+      'transaction',
+      'ledger',
+      'signature',
+    ],
+    title: 'payment-intents head anchored v1',
+    lines: [
+      'number',
+      'position',
+      'previous',
+      'publicKey',
+      'keySince',
+      'head',
+      'headHash',
+      'chainId',
+      'account',
+      'transaction',
+      'ledger',
+    ],
+  },
 };
 
 const written = {
@@ -121,6 +151,12 @@ const shapes = {
   reason: (value) => typeof value === 'string',
   signature: (value) => isHex(value, 64),
   formerSignature: (value) => isHex(value, 64),
+  head: (value) => Number.isSafeInteger(value) && value > 0,
+  headHash: (value) => isHex(value, 32),
+  chainId: (value) => Number.isSafeInteger(value) && value > 0,
+  account: (value) => /^[A-Za-z0-9]{1,128}$/.test(value),
+  transaction: (value) => /^[A-Za-z0-9]{1,128}$/.test(value),
+  ledger: (value) => /^[0-9]{1,20}$/.test(value),
 };
 
 /** The entry with its own fields and no other; signed by the key that it names. */
@@ -145,7 +181,7 @@ async function readEntry(entry, where) {
   return { ...clean, where, hash: hexOf(await sha256(utf8(text))) };
 }
 
-const keyBefore = ({ type, data }) => (type === 'HeadSigned' ? data.publicKey : data.formerKey);
+const keyBefore = ({ data }) => data.formerKey ?? data.publicKey;
 
 /** That all entries are of one chain, as far as they touch. @returns numbers between which nothing was given */
 function checkChain(entries) {
@@ -178,7 +214,34 @@ function checkChain(entries) {
     need(entry.data.previous === before.hash, `FORK: entry ${number} does not follow entry ${last} as it was given`);
     need(keyBefore(entry) === before.data.publicKey, `entry ${number} is of another key than entry ${last}`);
   });
+  checkAnchors(chain);
   return { chain, gaps };
+}
+
+/** An anchor is of a head before it, whose hash is the memo. */
+function checkAnchors(chain) {
+  const byNumber = new Map(chain.map((entry) => [entry.data.number, entry]));
+  for (const { type, data } of chain) {
+    if (type !== 'HeadAnchored') continue;
+    const head = byNumber.get(data.head);
+    need(data.head < data.number, `entry ${data.number} tells of an anchor before its head was signed`);
+    need(
+      !head || (head.type === 'HeadSigned' && head.hash === data.headHash),
+      `FORK: entry ${data.number} tells of another head ${data.head} than was given`,
+    );
+  }
+}
+
+/**
+ * The newest anchor of a head, or of one that follows it by entries that were given: each names the hash of the one before, so that the
+ * memo stands for all of them. Null where there is none.
+ */
+export function anchorOf({ chain, gaps }, { data: { number } }) {
+  const [next = [Number.POSITIVE_INFINITY]] = gaps.filter(([from]) => from >= number);
+  const anchors = chain.filter(
+    ({ type, data }) => type === 'HeadAnchored' && data.head >= number && data.head <= next[0],
+  );
+  return anchors.at(-1)?.data ?? null;
 }
 
 /** The auditor's key, and those that it says follow it. A key that was lost says nothing. */
@@ -346,10 +409,12 @@ export function transactionsIn(events) {
 
 /** @param verified what verifyEvidence answered */
 export function reportOf({ packs, chain, gaps, key }) {
+  const anchors = new Map(packs.map((pack) => [pack, anchorOf({ chain, gaps }, pack.head)]));
   const newest = chain.at(-1);
   const row = (name, value) => `  ${name.padEnd(16)}${value}`;
   const lines = [];
-  for (const { stream, events, head } of packs) {
+  for (const pack of packs) {
+    const { stream, events, head } = pack;
     lines.push(`${stream}: proven`);
     lines.push(row('events', `${events.length}, each names the hash of the one before it`));
     for (const { at, type } of events) lines.push(row('', `${at}  ${type}`));
@@ -361,6 +426,12 @@ export function reportOf({ packs, chain, gaps, key }) {
     );
     for (const { what, chain: id, hash, block } of transactionsIn(events))
       lines.push(row('transaction', `chain ${id}, block ${block}, ${hash} (${what})`));
+    const anchor = anchors.get(pack);
+    if (anchor)
+      lines.push(
+        row('anchor', `chain ${anchor.chainId}, ledger ${anchor.ledger}, ${anchor.transaction} of ${anchor.account}`),
+        row('', `its memo is to be the hash ${anchor.headHash}, of head ${anchor.head}`),
+      );
   }
   const numbers = chain.map(({ data }) => data.number);
   lines.push(`heads: ${numbers.length > 6 ? `${numbers[0]} to ${numbers.at(-1)}` : numbers.join(', ')}`);
@@ -376,6 +447,8 @@ export function reportOf({ packs, chain, gaps, key }) {
     row('other copies', 'whether everybody was shown the same head: compare it with one that somebody else has kept'),
   );
   lines.push(row('chains', 'whether the transactions are on their chains: ask any node for them by hash'));
+  if ([...anchors.values()].some(Boolean))
+    lines.push(row('anchors', 'whether the memo is on its chain: ask any node for the transaction, and compare'));
   lines.push(row('times', 'whether the clock of the service was right, and what happened after the head'));
   return lines.join('\n');
 }

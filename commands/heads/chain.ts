@@ -66,9 +66,10 @@ function problemOf(entry: HeadsEvent, before: HeadsEvent | null, key: string | u
 }
 
 function keyProblem({ type, data }: HeadsEvent, before: HeadsEvent | null, key: string | undefined): Problem {
-  const signedBy = type === 'HeadSigned' ? data.publicKey : data.formerKey;
+  const goesOn = type === 'HeadSigned' || type === 'HeadAnchored';
+  const signedBy = goesOn ? data.publicKey : data.formerKey;
   const since = before ? keySinceOf(before) : 1;
-  if (type === 'HeadSigned' && data.keySince !== since)
+  if (goesOn && data.keySince !== since)
     return { problem: 'key', message: `its key is in force since entry ${since}, not ${data.keySince}` };
   if (key === undefined || signedBy === key) return null;
   return { problem: 'key', message: `it is of key ${signedBy}, but ${key} was in force` };

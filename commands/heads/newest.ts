@@ -30,16 +30,19 @@ export async function newestEntry({ store, codec }: HeadsReading): Promise<Heads
 /** Few entries in a row are no heads. */
 const page = 20;
 
-/** The newest head; changes of the key may have come behind it. */
-export async function newestHead({ store, codec }: HeadsReading): Promise<HeadSigned | null> {
+/** The newest head; changes of the key and anchors may have come behind it. */
+export async function newestHead(reading: HeadsReading): Promise<HeadSigned | null> {
+  for await (const entry of entriesBack(reading)) if (entry.type === 'HeadSigned') return entry.data;
+  return null;
+}
+
+/** Newest first, back to the first one. @throws Unavailable, ChainBroken */
+export async function* entriesBack({ store, codec }: HeadsReading): AsyncGenerator<HeadsEvent, void, undefined> {
   let events = await store.read(headsStream, { backwards: true, max: page });
   for (;;) {
-    for (const stored of events) {
-      const [entry] = entryOf(codec, stored);
-      if (entry?.type === 'HeadSigned') return entry.data;
-    }
+    for (const stored of events) yield* entryOf(codec, stored);
     const last = events.at(-1);
-    if (!last || last.revision === 0n) return null;
+    if (!last || last.revision === 0n) return;
     events = await store.read(headsStream, { backwards: true, from: last.revision - 1n, max: page });
   }
 }

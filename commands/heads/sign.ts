@@ -1,5 +1,5 @@
 /** Appends entries of `heads-log`. Whatever a head says follows from the log alone: two who sign for a position sign the same bytes. */
-import { type Decision, isRefusal } from '../../domain/decider.ts';
+import { type Decision, isRefusal, type Refusal } from '../../domain/decider.ts';
 import { type HeadSigned, type HeadsEvent, headsInstance } from '../../domain/heads/events.ts';
 import { changeHeadKey, heads, signHead } from '../../domain/heads/heads.ts';
 import type { Handle } from '../handle.ts';
@@ -56,7 +56,7 @@ export async function appendHead(
 }
 
 /** The key of before, whichever it was, says that this one follows. */
-async function followKey(handle: Handle, { current, former, lost }: HeadKeys): Promise<void> {
+export async function followKey(handle: Handle, { current, former, lost }: HeadKeys): Promise<void> {
   await decided(handle, (newest) => {
     if (newest === null || newest.data.publicKey === current.publicKey) return [];
     const before = former.find(({ publicKey }) => publicKey === newest.data.publicKey);
@@ -70,7 +70,16 @@ async function decided(
   handle: Handle,
   decide: (newest: HeadsEvent | null) => Decision<HeadsEvent>,
 ): Promise<HeadsEvent | null> {
+  const entry = await appendEntry(handle, decide);
+  if (isRefusal(entry)) throw new Error(entry.message);
+  return entry;
+}
+
+/** @returns the newest entry then */
+export async function appendEntry(
+  handle: Handle,
+  decide: (newest: HeadsEvent | null) => Decision<HeadsEvent>,
+): Promise<HeadsEvent | null | Refusal> {
   const handled = await handle(heads, headsInstance, decide, facts);
-  if (isRefusal(handled)) throw new Error(handled.message);
-  return handled.state;
+  return isRefusal(handled) ? handled : handled.state;
 }

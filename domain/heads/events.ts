@@ -3,7 +3,8 @@
  * one before it, so that whoever keeps one of them notices when an older one is told differently.
  */
 import Type, { type Static } from 'typebox';
-import { closed, Digest, Height, nullable, Text, Time } from '../schema.ts';
+import { chainIds } from '../chains.ts';
+import { Address, closed, Digest, Hash, Height, nullable, oneOf, Text, Time } from '../schema.ts';
 
 export const headsSchemaVersion = 1;
 /** There is one such stream. */
@@ -70,6 +71,29 @@ export const headsEventSchemas = {
     },
     closed,
   ),
+  /** A transaction of ours whose memo is the hash of a head is on its chain for good: the head cannot be younger than that. */
+  HeadAnchored: Type.Object(
+    {
+      number: EntryNumber,
+      /** Of the newest head, which may be a later one than that which is anchored. */
+      position: Height,
+      previous: Digest,
+      publicKey: PublicKey,
+      keySince: EntryNumber,
+      /** The number of the head. */
+      head: EntryNumber,
+      /** SHA-256 of its text: what the memo is. */
+      headHash: Digest,
+      chainId: oneOf(chainIds),
+      /** Whose transaction it is. */
+      account: Address,
+      transaction: Hash,
+      /** The block, which Stellar calls a ledger. */
+      ledger: Height,
+      signature: Signature,
+    },
+    closed,
+  ),
 } as const;
 
 type Schemas = typeof headsEventSchemas;
@@ -77,3 +101,4 @@ export type HeadsEvent = {
   [T in keyof Schemas]: { readonly type: T; readonly data: Static<Schemas[T]> };
 }[keyof Schemas];
 export type HeadSigned = Static<Schemas['HeadSigned']>;
+export type HeadAnchored = Static<Schemas['HeadAnchored']>;

@@ -1,6 +1,6 @@
 /** What is signed of an entry, and which entry may come next. */
 import { type Decider, type Decision, refuse, unreachable } from '../decider.ts';
-import type { HeadSigned, HeadsEvent } from './events.ts';
+import type { HeadAnchored, HeadSigned, HeadsEvent } from './events.ts';
 
 /** The newest entry; null before the first. Each says all that the next one needs. */
 export const heads: Decider<HeadsEvent | null, HeadsEvent> = {
@@ -46,6 +46,20 @@ export function textOf({ type, data }: HeadsEvent): string {
         publicKey: data.publicKey,
         reason: JSON.stringify(data.reason),
       });
+    case 'HeadAnchored':
+      return lines('payment-intents head anchored v1', {
+        number: data.number,
+        position: data.position,
+        previous: data.previous,
+        publicKey: data.publicKey,
+        keySince: data.keySince,
+        head: data.head,
+        headHash: data.headHash,
+        chainId: data.chainId,
+        account: data.account,
+        transaction: data.transaction,
+        ledger: data.ledger,
+      });
     default:
       return unreachable(type);
   }
@@ -76,7 +90,33 @@ export function signHead(
 }
 
 /** The entry that brought the key which is in force behind this one. */
-export const keySinceOf = ({ type, data }: HeadsEvent): number => (type === 'HeadSigned' ? data.keySince : data.number);
+export const keySinceOf = ({ data }: HeadsEvent): number => ('keySince' in data ? data.keySince : data.number);
+
+/** A head that is on a chain, and where. */
+export type Anchor = Pick<HeadAnchored, 'head' | 'headHash' | 'chainId' | 'account' | 'transaction' | 'ledger'>;
+
+/**
+ * @param seen the newest entry when whoever asks looked whether the anchor is told already
+ * @returns a refusal when another entry came meanwhile, which may tell it
+ */
+export function tellAnchor(
+  newest: HeadsEvent | null,
+  anchor: Anchor,
+  how: {
+    readonly seen: number;
+    readonly publicKey: string;
+    readonly hashOf: HashOf;
+    readonly sign: (text: string) => string;
+  },
+): Decision<HeadsEvent> {
+  if (newest?.data.number !== how.seen) return refuse('conflict', 'another entry came meanwhile: look again');
+  const { number, position, publicKey } = newest.data;
+  if (publicKey !== how.publicKey)
+    return refuse('illegalStep', `heads are signed with key ${publicKey}, not ${how.publicKey}`);
+  const common = { number: number + 1, position, previous: how.hashOf(newest), publicKey };
+  const data = { ...common, keySince: keySinceOf(newest), ...anchor, signature: '' };
+  return [signed({ type: 'HeadAnchored', data }, how.sign)];
+}
 
 /** @param former signs with the key in force; null when it is lost, and why */
 export function changeHeadKey(

@@ -9,6 +9,8 @@ export type Form =
   | { readonly kind: 'deploy'; readonly contract: OurContract }
   /** Lets one of our contracts, the receiver, take so much of the token on the treasury's word, in smallest units. It moves nothing. */
   | { readonly kind: 'allow'; readonly contract: OurContract; readonly most: string }
+  /** Writes a hash on the chain, as hex, for whoever looks it up there. It moves nothing; the receiver is the treasury itself. */
+  | { readonly kind: 'anchor'; readonly hash: string }
   /** Pays several receivers in one transaction, in this order; the order's amount is their sum, its receiver the contract that does it. */
   | { readonly kind: 'payMany'; readonly payments: readonly PaidTogether[] };
 
@@ -30,8 +32,8 @@ export interface FlushedDeposit {
   readonly salt: string;
 }
 
-const movesNothing: ReadonlySet<string> = new Set<Form['kind']>(['flush', 'deploy', 'allow']);
+const movesNothing: ReadonlySet<string> = new Set<Form['kind']>(['flush', 'deploy', 'allow', 'anchor']);
 
-/** What an order takes of the treasury's balance of its token: flushes, deployments and allowances pay nobody. */
+/** What an order takes of the treasury's balance of its token: flushes, deployments, allowances and anchors pay nobody. */
 export const floatTaken = ({ form, amount }: { readonly form?: Form; readonly amount: bigint }): bigint =>
   form && movesNothing.has(form.kind) ? 0n : amount;

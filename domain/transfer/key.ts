@@ -1,7 +1,16 @@
 /** Names of transfers: in streams, in nonces' purposes, in what signers are told, in to-do lists. */
 
 /** What a nonce and a signature are for, as limits count it. */
-export const purposeKinds = ['payout', 'refund', 'withdrawal', 'sweep', 'deployment', 'cancel', 'batch'] as const;
+export const purposeKinds = [
+  'payout',
+  'refund',
+  'withdrawal',
+  'sweep',
+  'deployment',
+  'cancel',
+  'batch',
+  'anchor',
+] as const;
 export type PurposeKind = (typeof purposeKinds)[number];
 
 export const transferKinds = ['payout', 'refund', 'unmatchedRefund', 'operation', 'batch'] as const;

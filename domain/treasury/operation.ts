@@ -1,6 +1,6 @@
 /**
  * One thing that is done with the treasury's money besides paying out: a withdrawal, a rebalance of two of our accounts, a collection of
- * deposits, a contract that is put on a chain. Ordered once, approved where it must be, signed like every transfer. Stream `operation-<id>`.
+ * deposits, a contract that is put on a chain, a hash that is written on one. Ordered once, approved where it must be, signed like every transfer. Stream `operation-<id>`.
  */
 import { type Decider, type Decision, InvariantBroken, type Refusal, refuse } from '../decider.ts';
 import { unitsText } from '../money.ts';

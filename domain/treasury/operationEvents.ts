@@ -1,7 +1,7 @@
 /** Every event of a treasury operation, as it is stored. Stream `operation-<id>`. */
 import Type, { type Static } from 'typebox';
 import { chainIds } from '../chains.ts';
-import { Address, Amount, closed, Hash, oneOf, Text, Time } from '../schema.ts';
+import { Address, Amount, closed, Digest, Hash, oneOf, Text, Time } from '../schema.ts';
 import { ourContracts } from '../transfer/form.ts';
 import {
   AssetRef,
@@ -15,15 +15,15 @@ import {
   SignedAttempt,
 } from '../transfer/shapes.ts';
 
-/** 2: a contract of ours may be allowed to take so much of a token. */
+/** 2: a contract of ours may be allowed to take so much of a token; the hash of a head may be written on a chain. */
 export const operationSchemaVersion = 2;
 
-export const operationKinds = ['withdrawal', 'rebalance', 'sweep', 'deployment'] as const;
+export const operationKinds = ['withdrawal', 'rebalance', 'sweep', 'deployment', 'anchor'] as const;
 
 /** The name of an operator's account, as `operator:<name>` has it. */
 const Operator = Type.String({ minLength: 1, maxLength: 128 });
 
-/** What is sent where it is no transfer of a token: the coin, a collection of deposits, or a contract's code. */
+/** What is sent where it is no transfer of a token: the coin, a collection of deposits, a contract's code, what it may take, or a hash. */
 const Form = Type.Union([
   Type.Object({ kind: Type.Literal('coin') }, closed),
   Type.Object(
@@ -35,6 +35,7 @@ const Form = Type.Union([
   ),
   Type.Object({ kind: Type.Literal('deploy'), contract: oneOf(ourContracts) }, closed),
   Type.Object({ kind: Type.Literal('allow'), contract: oneOf(ourContracts), most: Amount }, closed),
+  Type.Object({ kind: Type.Literal('anchor'), hash: Digest }, closed),
 ]);
 
 export const operationEventSchemas = {

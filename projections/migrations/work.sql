@@ -170,7 +170,7 @@ CREATE TABLE transfers (
 );
 COMMENT ON TABLE transfers IS 'What leaves the treasury, or has left it, and what is next of each. A hint: workers look at the stream before they act.';
 COMMENT ON COLUMN transfers.reference IS 'Of a payout its payment''s id; <payment>/refund-<number>, unmatched-<transfer>, operation-<id>, batch-<id>.';
-COMMENT ON COLUMN transfers.kind IS 'As limits count it: payout, refund, withdrawal, sweep or deployment; batch: several payouts in one transaction.';
+COMMENT ON COLUMN transfers.kind IS 'As limits count it: payout, refund, withdrawal, sweep, deployment or anchor; batch: several payouts in one transaction.';
 COMMENT ON COLUMN transfers.token_address IS 'The contract; "coin" for the chain''s own.';
 COMMENT ON COLUMN transfers.amount IS 'In whole tokens.';
 COMMENT ON COLUMN transfers.app_id IS 'Whose limits it counts for; empty for the treasury''s own.';
@@ -399,7 +399,7 @@ CREATE TABLE operations (
   expects_account   text,
   arrived_tx_hash   text
 );
-COMMENT ON TABLE operations IS 'What is done with the treasury''s money besides paying out: withdrawals, rebalances, collections of deposits, deployments. Amounts in whole tokens or coins.';
+COMMENT ON TABLE operations IS 'What is done with the treasury''s money besides paying out: withdrawals, rebalances, collections of deposits, deployments, anchors of heads. Amounts in whole tokens or coins.';
 COMMENT ON COLUMN operations.account IS 'Of the treasury: whose money it is.';
 COMMENT ON COLUMN operations.token_address IS 'The token''s contract; coin for the chain''s own coin.';
 COMMENT ON COLUMN operations.standing IS 'waitsForApproval, ordered, signed, done, short (on its chain for good, less than was ordered arrived) or calledOff.';

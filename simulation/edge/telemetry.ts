@@ -19,6 +19,7 @@ export const createTelemetry: typeof real.createTelemetry = () => {
     projectionLag: gauge('projection_lag', ['set']),
     active: gauge('active', ['role']),
     headLag: gauge('head_lag', []),
+    anchorAge: gauge('anchor_age', []),
     auditAge: gauge('audit_age', []),
     auditFindings: gauge('audit_findings', []),
     observeRequest: silent,

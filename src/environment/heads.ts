@@ -1,3 +1,4 @@
+import { type ChainId, chains } from '../../domain/chains.ts';
 import type { Reader } from './reader.ts';
 
 /** Heads of the log: how often they are signed, and with what. Keys are 32 bytes as hex. */
@@ -11,15 +12,30 @@ export interface HeadSettings {
   /** What comes first of these events and minutes makes the next head. */
   readonly events: number;
   readonly every_min: number;
+  /** The newest head's hash is put on that chain so often; null: not at all. */
+  readonly anchor: { readonly chainId: ChainId; readonly every_hours: number } | null;
 }
 
-export function readHeads(read: Reader): HeadSettings {
+/** @param served chains that the service has nodes of */
+export function readHeads(read: Reader, served: ReadonlySet<ChainId>): HeadSettings {
   const key = (name: string) => read.hex(name, /^[0-9a-f]{64}$/, '64 hex digits: `openssl rand -hex 32`');
+  const anchor = readAnchor(read, served);
   return {
     key: key('HEADS_KEY'),
     oldKey: key('HEADS_KEY_OLD'),
     lost: read.text('HEADS_KEY_LOST', '').slice(0, 500) || null,
     events: read.integer('HEADS_EVERY_EVENTS', 10_000, 1, 100_000),
     every_min: read.integer('HEADS_EVERY_MINUTES', 5, 1, 1_440),
+    anchor,
   };
+}
+
+function readAnchor(read: Reader, served: ReadonlySet<ChainId>): HeadSettings['anchor'] {
+  const family = read.oneOf('HEADS_ANCHOR', ['off', 'stellar'], 'off');
+  const every_hours = read.integer('HEADS_ANCHOR_HOURS', 24, 1, 744);
+  const chain = chains.find((each) => each.family === family);
+  if (!chain) return null;
+  const { id: chainId, name } = chain;
+  const why = `HEADS_ANCHOR: ${name} is not configured: set RPC_URLS_${chainId} and its treasury, or unset it`;
+  return read.check(served.has(chainId), why) ? { chainId, every_hours } : null;
 }

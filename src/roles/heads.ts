@@ -1,10 +1,13 @@
-/** Heads of the log: signed by one instance, watched by each, and told when what happened is not signed for. */
+/** Heads of the log: signed and anchored by one instance, watched by each, and told when what happened is not signed for. */
 import { eventCodec } from '../../commands/codec.ts';
+import { createAnchoring } from '../../commands/heads/anchor.ts';
 import { coveredCategories } from '../../commands/heads/covered.ts';
 import { newestHead } from '../../commands/heads/newest.ts';
 import { HeadKeyMissing } from '../../commands/heads/sign.ts';
-import { epochMs, type Instant, minute_ms } from '../../domain/time.ts';
+import { assert } from '../../domain/decider.ts';
+import { epochMs, hour_ms, type Instant, minute_ms } from '../../domain/time.ts';
 import { createHeadTree } from '../postgres/headTree.ts';
+import { followForAnchors } from '../subscribers/anchors.ts';
 import { followForHeads } from '../subscribers/heads.ts';
 import { brokenChains, type Core } from './core.ts';
 import { once } from './once.ts';
@@ -41,9 +44,34 @@ function signHeadsHere(core: Core, signal: AbortSignal): Promise<void> {
   };
   return leases.hold('heads', signal, async (held) => {
     telemetry.active.set({ role: 'heads' }, 1);
-    await followForHeads(deps, held);
+    await Promise.all([followForHeads(deps, held), anchorHeads(core, held)]);
     telemetry.active.set({ role: 'heads' }, 0);
   });
+}
+
+/** Nothing waits for it, whatever becomes of it. */
+async function anchorHeads(core: Core, signal: AbortSignal): Promise<void> {
+  const { store, clock, config, chains, telemetry, workHandle: handle, headKeys: keys } = core;
+  if (config.heads.anchor === null) return;
+  const { chainId, every_hours } = config.heads.anchor;
+  const account = chains.get(chainId)?.rail.account;
+  assert(account !== undefined, 'configuration names a chain that is served');
+  const every_ms = every_hours * hour_ms;
+  const reading = { store: store.workers, codec: eventCodec };
+  const alarm = once(told_ms, clock, String, (message: string) =>
+    telemetry.alarm('headNotAnchored', { chainId }, message),
+  );
+  await followForAnchors(
+    {
+      anchoring: createAnchoring({ ...reading, handle, clock, keys, chainId, account, every_ms }),
+      clock,
+      every_ms,
+      alarm,
+      observe: (age_ms) => telemetry.anchorAge.set(age_ms / 1_000),
+      failed: (error) => telemetry.logger.warn({ error: String(error) }, 'anchors of heads wait: tried again'),
+    },
+    signal,
+  );
 }
 
 /** In each instance, whoever signs: the one that does may hang. */

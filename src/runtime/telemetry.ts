@@ -118,6 +118,11 @@ export function createTelemetry(logger: Logger) {
     'Age of the oldest event that no signed head covers; 0 when there is none',
     [],
   );
+  const anchorAge = gauge(
+    'pi_head_anchor_age_seconds',
+    'Time since a head was last put on a chain, or since this began; 0 where none is',
+    [],
+  );
   const auditAge = gauge(
     'pi_audit_age_seconds',
     'Time since the last audit came to its end, or since its role began',
@@ -140,6 +145,7 @@ export function createTelemetry(logger: Logger) {
     projectionLag,
     active,
     headLag,
+    anchorAge,
     auditAge,
     auditFindings,
     observeRequest: ({ method, route, status, duration_s }: RequestSeen): void =>

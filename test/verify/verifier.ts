@@ -10,7 +10,8 @@ export interface Verified {
 
 interface Verifier {
   verifyEvidence(files: readonly File[], options?: { readonly key?: string }): Promise<Verified>;
+  reportOf(verified: Verified): string;
 }
 
 export const program = new URL('../../verify/verify-evidence.mjs', import.meta.url);
-export const { verifyEvidence } = (await import(program.href)) as Verifier;
+export const { verifyEvidence, reportOf } = (await import(program.href)) as Verifier;

@@ -7,12 +7,14 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { eventCodec } from '../../commands/codec.ts';
+import { hashOfHead } from '../../commands/heads/chain.ts';
 import { createFindEvidence, packOf } from '../../commands/heads/evidence.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import type { HeadsEvent } from '../../domain/heads/events.ts';
+import { tellAnchor } from '../../domain/heads/heads.ts';
 import { headKeys, headWorld } from '../subscribers/headWorld.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
-import { type File, program, verifyEvidence } from './verifier.ts';
+import { type File, program, reportOf, verifyEvidence } from './verifier.ts';
 
 /** One head for all that happened since the last look. */
 const every = { events: 100, duration_ms: 0 };
@@ -110,6 +112,34 @@ describe('evidence', () => {
     await refused([text], /does not vouch for/, { key: one.publicKey });
     await verifyEvidence([text, headsFile(entries)], { key: one.publicKey });
     await refused([text, headsFile(entries)], /does not vouch for/, { key: headKeys(3).current.publicKey });
+  });
+
+  it('names the newest anchor that entries lead to from its head, and no other', async () => {
+    const { world, pack } = await evidenced();
+    const early = fileOf(await pack());
+    await world.grow('payment-2');
+    await world.look({ every });
+    const [first, second] = await world.entries();
+    assert.ok(first && second);
+    const key = headKeys(1).current;
+    const account = 'GA7QYNF7SOWQ3GLR2BGMZEHXAVIRZA4KVWLTJJFC7MGXUA74P7UJVSGZ';
+    const anchorAt = (head: number, headHash: string): HeadsEvent => {
+      const anchor = { head, headHash, chainId: 1500, account, transaction: '5f'.repeat(32), ledger: '9' } as const;
+      const how = { seen: 2, publicKey: key.publicKey, hashOf: hashOfHead, sign: key.sign };
+      const told = tellAnchor(second, anchor, how);
+      return isRefusal(told) || !told[0] ? assert.fail('it is not told') : told[0];
+    };
+    const anchored = anchorAt(2, hashOfHead(second));
+    const report = async (...entries: readonly HeadsEvent[]) =>
+      reportOf(await verifyEvidence([early, headsFile(entries)]));
+    const shown = await report(first, second, anchored);
+    assert.match(shown, new RegExp(`anchor +chain 1500, ledger 9, ${'5f'.repeat(32)} of ${account}`));
+    assert.match(shown, new RegExp(`memo is to be the hash ${hashOfHead(second)}, of head 2`));
+    assert.doesNotMatch(await report(first, anchored), /memo is to be/, 'whether head 2 follows nobody has shown');
+    assert.match(await report(anchorAt(1, hashOfHead(first)), second), /of head 1/);
+    await refused([early, headsFile([second, anchorAt(2, 'ab'.repeat(32))])], /FORK: entry 3 tells of another head 2/);
+    const changed = { ...anchored, data: { ...anchored.data, transaction: '5e'.repeat(32) } } as HeadsEvent;
+    await refused([early, headsFile([second, changed])], /entry 3 is not signed/);
   });
 
   it('shows two histories for what they are', async () => {

@@ -97,9 +97,9 @@ function partsOf(
   }));
 }
 
-/** Sweeps have no more of the coin together than an app has: payouts never wait for them. No app is called so. */
+/** Sweeps have no more of the coin together than an app has, and anchors: payouts never wait for them. No app is called so. */
 export const spenderOf = (kind: SigningPurpose['kind'], appId: string | null): string | null =>
-  kind === 'sweep' ? 'sweeps' : appId;
+  kind === 'sweep' ? 'sweeps' : kind === 'anchor' ? 'anchors' : appId;
 
 /** Where what was signed is remembered: of those that share a nonce only one lands, and a purpose without nonces has one that can. */
 export const spendingKey = (

@@ -13,7 +13,7 @@ const Count = Type.String({ pattern: '^[0-9]{1,20}$' });
 /** As it is stored: whoever checks it writes its text again from these fields. */
 export const HeadEntry = Shape(
   {
-    type: oneOf(['HeadSigned', 'HeadKeyChanged', 'HeadKeyLost'], { title: 'HeadEntryType' }),
+    type: oneOf(['HeadSigned', 'HeadKeyChanged', 'HeadKeyLost', 'HeadAnchored'], { title: 'HeadEntryType' }),
     data: Shape(
       {
         number: EntryNumber,
@@ -30,6 +30,12 @@ export const HeadEntry = Shape(
         formerKey: Optional(Hex(32)),
         formerSignature: Optional(Hex(64)),
         reason: Optional(Type.String()),
+        head: Optional(EntryNumber),
+        headHash: Optional(Hex(32)),
+        chainId: Optional(Type.Integer()),
+        account: Optional(Type.String()),
+        transaction: Optional(Type.String()),
+        ledger: Optional(Count),
       },
       { title: 'HeadEntryData' },
     ),
@@ -37,7 +43,7 @@ export const HeadEntry = Shape(
   {
     title: 'HeadEntry',
     description:
-      'HeadSigned: one root over all streams of the log up to a position. HeadKeyChanged, HeadKeyLost: from here on another key signs.',
+      'HeadSigned: one root over all streams of the log up to a position. HeadKeyChanged, HeadKeyLost: from here on another key signs. HeadAnchored: the hash of that head is the memo of a transaction.',
   },
 );
 

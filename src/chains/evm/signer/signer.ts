@@ -4,6 +4,7 @@ import { privateKeyToAccount, privateKeyToAddress } from 'viem/accounts';
 import { membersMax } from '../../../../domain/batch/events.ts';
 import { type Chain, chainOf, tokenAt } from '../../../../domain/chains.ts';
 import { coinOf } from '../../../../domain/coins.ts';
+import { moneyLeaves } from '../../../../domain/transfer/key.ts';
 import type { Spending } from '../../money/spending.ts';
 import { type Signer, type SigningPurpose, SigningRefused, type TransferOrder, type Unsigned } from '../../ports.ts';
 import { type EvmChainId, type EvmFees, evmChainIds, feesOf, isEvmChain, networkId } from '../config.ts';
@@ -52,6 +53,9 @@ export function createEvmSigner({
     else if (purpose.kind === 'deployment') checkDeployment(payload, chain, unsigned.order, key.address);
     else if (purpose.kind === 'batch') checkBatch(payload, chain, unsigned.order, purpose);
     else if (purpose.kind === 'withdrawal' && unsigned.order.form) checkCoin(payload, unsigned.order, purpose);
+    // No dollar limit counts what does not say that money leaves.
+    else if (!moneyLeaves(purpose.kind))
+      throw new SigningRefused('mismatch', `there is no ${purpose.kind} on ${chain.name}`);
     else checkTransfer(payload, chain, unsigned.order, purpose);
     return { payload, count: spending(unsigned, purpose, fee) };
   }

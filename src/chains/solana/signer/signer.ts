@@ -1,6 +1,7 @@
 /** The treasury's key on Solana. It signs only bytes that it has built itself from the order, and that move the order's own token. */
 import { base58 } from '@scure/base';
 import { coinOf } from '../../../../domain/coins.ts';
+import { moneyLeaves } from '../../../../domain/transfer/key.ts';
 import type { Spending } from '../../money/spending.ts';
 import { type Signer, type SigningPurpose, SigningRefused, type TransferOrder, type Unsigned } from '../../ports.ts';
 import { type SolanaFees, solanaChain, solanaChainId, tokenAccountRent } from '../config.ts';
@@ -67,7 +68,7 @@ export function createSolanaSigner({ key, depositSeed, fees, spending }: SolanaS
       if (!same(message, sweepMessage(account, { ...order, owner: owner.address }, terms))) throw mismatch(purpose);
       return { message, keys: [key, owner], count: spending(unsigned, purpose, networkFee(terms, 2)) };
     }
-    const isTransfer = purpose.kind !== 'cancel' && purpose.kind !== 'deployment' && order.form === undefined;
+    const isTransfer = moneyLeaves(purpose.kind) && order.form === undefined;
     if (!isTransfer || order.amount <= 0n) throw mismatch(purpose);
     if (!movesOrdered(message, order, account)) throw mismatch(purpose);
     const wanted = transferMessage(account, order, reference(), terms);

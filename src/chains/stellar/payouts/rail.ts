@@ -1,4 +1,4 @@
-import { type FeeBumpTransaction, type Transaction, TransactionBuilder, xdr } from '@stellar/stellar-sdk';
+import { type FeeBumpTransaction, Memo, type Transaction, TransactionBuilder, xdr } from '@stellar/stellar-sdk';
 import { assert } from '../../../../domain/decider.ts';
 import type { AssetRef, SignedAttempt } from '../../../../domain/transfer/shapes.ts';
 import { higher } from '../../bigints.ts';
@@ -18,13 +18,13 @@ import { fateOf } from './fate.ts';
 import { checkReceiver, freshInclusion, inclusionToReplace, rehearse } from './preflight.ts';
 import {
   actingFor,
+  actOf,
   type Building,
   buildTransaction,
   innermost,
   noOrder,
   nothing,
   renumbered,
-  transferOf,
   unsignedOf,
 } from './transaction.ts';
 
@@ -50,8 +50,8 @@ export function createStellarPayoutRail(config: StellarConfig, rpc: StellarRpc =
     const toContract = accountOf(order.receiver) === undefined;
     const inclusion = await freshInclusion(node, toContract ? 'sorobanInclusionFee' : 'inclusionFee', fees);
     const building = { ...(await terms(node)), account: numberedBy, nonce, inclusion };
-    const transfer = actingThrough(numberedBy, transferOf(order, account, networkPassphrase));
-    const plain = buildTransaction(transfer, order.receiverMemo, building);
+    const { operation, memo } = actOf(order, account, networkPassphrase);
+    const plain = buildTransaction({ operation: actingThrough(numberedBy, operation), memo }, building);
     const { assembled, resources } = toContract
       ? await rehearse(node, plain, fees)
       : { assembled: plain, resources: 0n };
@@ -97,12 +97,15 @@ export function createStellarPayoutRail(config: StellarConfig, rpc: StellarRpc =
     async prepare(order, nonce, replaces, numberedBy = account) {
       assert(nonce !== null, 'a Stellar transfer has a sequence number');
       assert(order.chainId === stellarChainId, 'this rail serves Stellar');
-      checkForm(order, 'coin');
+      checkForm(order, 'coin', 'anchor');
       return rpc.answer(async (node) => {
         const isCoin = order.form?.kind === 'coin';
-        const { account: lumens, trustlines } = await treasuryHolding(node, isCoin ? [] : [order.token]);
-        checkFloat(isCoin ? lumens.spendable : payableFrom(trustlines[0]), account, order);
-        await checkReceiver(node, order);
+        const paysNobody = order.form?.kind === 'anchor';
+        const { account: lumens, trustlines } = await treasuryHolding(node, order.form ? [] : [order.token]);
+        if (!paysNobody) {
+          checkFloat(isCoin ? lumens.spendable : payableFrom(trustlines[0]), account, order);
+          await checkReceiver(node, order);
+        }
         const unsigned = replaces
           ? await wrap(node, order, nonce, replaces)
           : await build(node, order, nonce, numberedBy);
@@ -120,7 +123,10 @@ export function createStellarPayoutRail(config: StellarConfig, rpc: StellarRpc =
         const fresh = await freshInclusion(node, 'inclusionFee', fees);
         const inclusion = outbid ? inclusionToReplace(outbid, fresh, fees) : fresh;
         const building = { account: numberedBy, networkPassphrase, nonce, inclusion, validUntil_s: 0 };
-        const transaction = buildTransaction(actingThrough(numberedBy, nothing()), null, building);
+        const transaction = buildTransaction(
+          { operation: actingThrough(numberedBy, nothing()), memo: Memo.none() },
+          building,
+        );
         return unsignedOf(noOrder(account), building, paidFor(transaction, inclusion), { inclusion, resources: 0n });
       }),
 

@@ -42,7 +42,7 @@ export interface Building {
 }
 
 /** The order's token moves between accounts by a payment, to a contract by the `transfer` of the asset's own contract. */
-export const transferOf = (
+const transferOf = (
   { token, receiver, amount }: TransferOrder,
   from: string,
   networkPassphrase: string,
@@ -67,15 +67,27 @@ export function actingFor(account: string, operation: xdr.Operation): xdr.Operat
   return acting;
 }
 
-/** A transaction of one operation. Every memo is sent as a text, digits too: readers take an id and its digits as the same memo. */
-export function buildTransaction(operation: xdr.Operation, memo: string | null, building: Building): Transaction {
+/** What an order does. Every memo is sent as a text, digits too: readers take an id and its digits as the same memo. */
+export function actOf(order: TransferOrder, from: string, networkPassphrase: string): Act {
+  if (order.form?.kind === 'anchor') return { operation: nothing(), memo: Memo.hash(order.form.hash) };
+  const memo = order.receiverMemo === null ? Memo.none() : Memo.text(order.receiverMemo);
+  return { operation: transferOf(order, from, networkPassphrase), memo };
+}
+
+/** The one operation of a transaction, and its memo. */
+export interface Act {
+  readonly operation: xdr.Operation;
+  readonly memo: Memo;
+}
+
+export function buildTransaction({ operation, memo }: Act, building: Building): Transaction {
   const { account, nonce, networkPassphrase, validUntil_s, inclusion } = building;
   const builder = new TransactionBuilder(new Account(account, (nonce - 1n).toString()), {
     fee: inclusion.toString(),
     networkPassphrase,
     timebounds: { minTime: 0, maxTime: validUntil_s },
   }).addOperation(operation);
-  return (memo === null ? builder : builder.addMemo(Memo.text(memo))).build();
+  return builder.addMemo(memo).build();
 }
 
 /** Uses a sequence number up and does nothing else: no account's sequence is below 0. */

@@ -72,8 +72,8 @@ function authorizesCall(entry: xdr.SorobanAuthorizationEntry, called: xdr.HostFu
   return same(xdr.HostFunction.hostFunctionTypeInvokeContract(root.function().contractFn()), called);
 }
 
-/** Whether an operation is a cancel: it raises the account's number to 0, which no account is below. */
-export function isCancel(operation: xdr.Operation): boolean {
+/** Whether an operation is without effect: it raises the account's number to 0, which no account is below. */
+export function doesNothing(operation: xdr.Operation): boolean {
   const body = operation.body();
   return body.switch().name === 'bumpSequence' && body.bumpSequenceOp().bumpTo().toBigInt() === 0n;
 }

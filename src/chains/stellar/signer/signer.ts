@@ -10,12 +10,13 @@ import {
 import type { Clock } from '../../../../commands/ports.ts';
 import { coinOf } from '../../../../domain/coins.ts';
 import { epochMs } from '../../../../domain/time.ts';
+import { moneyLeaves } from '../../../../domain/transfer/key.ts';
 import type { AssetRef } from '../../../../domain/transfer/shapes.ts';
 import type { Spending } from '../../money/spending.ts';
 import { type Signer, type SigningPurpose, SigningRefused, type TransferOrder, type Unsigned } from '../../ports.ts';
 import { type StellarConfig, type StellarFees, stellarChain, stellarChainId } from '../config.ts';
 import type { StellarPayload } from '../payouts/transaction.ts';
-import { isCancel, isOrdered, resourceFeeOf } from './operations.ts';
+import { doesNothing, isOrdered, resourceFeeOf } from './operations.ts';
 
 export const isSecret = (text: string): boolean => StrKey.isValidEd25519SecretSeed(text);
 
@@ -36,7 +37,8 @@ export interface StellarSignerDeps {
 }
 
 /**
- * Signs treasury transactions on Stellar: transfers of catalogue tokens within the limits, their fee bumps, and cancels; nothing else.
+ * Signs treasury transactions on Stellar: transfers of catalogue tokens within the limits, their fee bumps, cancels, and hashes that it writes
+ * on the chain; nothing else.
  * Signing the same again gives the same bytes (RFC 8032).
  */
 export function createStellarSigner({
@@ -64,11 +66,13 @@ export function createStellarSigner({
     checkFrame(unsigned, whole, inner, { account, channels });
     checkFee(whole, inner, fees);
     if (purpose.kind === 'cancel') {
-      if (!isCancel(operationOf(inner, purpose)) || inner.memo.value !== null) throw mismatch(purpose);
+      if (!doesNothing(operationOf(inner, purpose)) || inner.memo.value !== null) throw mismatch(purpose);
       return { whole, count: spending(unsigned, purpose, BigInt(whole.fee)) };
     }
-    if (purpose.kind === 'sweep') throw new SigningRefused('mismatch', 'nothing is swept on Stellar');
-    checkTransfer(inner, unsigned.order, purpose);
+    if (purpose.kind === 'anchor') checkAnchor(inner, unsigned.order, purpose);
+    // No dollar limit counts what does not say that money leaves.
+    else if (!moneyLeaves(purpose.kind)) throw new SigningRefused('mismatch', `there is no ${purpose.kind} on Stellar`);
+    else checkTransfer(inner, unsigned.order, purpose);
     checkValidity(inner, unsigned, purpose);
     return { whole, count: spending(unsigned, purpose, BigInt(whole.fee)) };
   }
@@ -85,6 +89,13 @@ export function createStellarSigner({
       (memo === null || inner.memo.type === 'text') &&
       isOrdered(operationOf(inner, purpose), order, { account, networkPassphrase });
     if (!ordered) throw mismatch(purpose);
+  }
+
+  /** It does what a cancel does, which is nothing, and says the hash. */
+  function checkAnchor(inner: Transaction, { form, amount, receiver }: TransferOrder, purpose: SigningPurpose): void {
+    const says = inner.memo.type === 'hash' ? Buffer.from(inner.memo.value ?? '').toString('hex') : null;
+    const ordered = form?.kind === 'anchor' && form.hash === says && amount === 0n && receiver === account;
+    if (!ordered || !doesNothing(operationOf(inner, purpose))) throw mismatch(purpose);
   }
 
   function checkValidity({ timeBounds }: Transaction, { validUntil }: Unsigned, purpose: SigningPurpose): void {

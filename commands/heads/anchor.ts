@@ -1,0 +1,142 @@
+/**
+ * Puts the hash of the newest head on a chain now and then, so that a head is known to have been there by a time that no clock of ours
+ * tells: an operation of the treasury that moves nothing, with the hash as its memo. The engine of outgoing transfers signs and sends it.
+ *
+ * Crash before the operation's first event: nothing happened. Behind it, the restart finds the operation by its name and waits for its fate.
+ * Once that is final, before it is told: the restart finds it untold, tells it, and orders no other before. Two processes: one begins the
+ * operation's stream, one tells; the other finds it done.
+ */
+import type { ChainId } from '../../domain/chains.ts';
+import { coinOf } from '../../domain/coins.ts';
+import { assert, isRefusal } from '../../domain/decider.ts';
+import type { HeadsEvent } from '../../domain/heads/events.ts';
+import { type Anchor, tellAnchor } from '../../domain/heads/heads.ts';
+import { epochMs, hour_ms, type Instant } from '../../domain/time.ts';
+import { type Operation, operation } from '../../domain/treasury/operation.ts';
+import type { OperationOrdered } from '../../domain/treasury/operationEvents.ts';
+import { currentState, type Handle } from '../handle.ts';
+import type { Clock } from '../ports.ts';
+import { begin, lookAfter, newestNumber } from '../sweeps/numbered.ts';
+import { hashOfHead } from './chain.ts';
+import { entriesBack, type HeadsReading, newestHead } from './newest.ts';
+import { appendEntry, followKey, type HeadKeys } from './sign.ts';
+
+export interface AnchorDeps extends HeadsReading {
+  readonly handle: Handle;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly keys: () => Promise<HeadKeys>;
+  readonly chainId: ChainId;
+  /** The treasury's there. */
+  readonly account: string;
+  /** From one to the next. */
+  readonly every_ms: number;
+}
+
+export interface Anchoring {
+  /** Tells what has become final and orders what is due. @returns when the newest anchor came; null when there is none */
+  round(): Promise<Instant | null>;
+}
+
+const by = 'worker:anchors';
+/** One that was called off, because its chain was away or it failed there, is ordered anew sooner. */
+const again_ms = hour_ms;
+/** Runs that came to nothing in a row, behind which no older anchor is looked for. */
+const lookBack = 100;
+
+export function createAnchoring(deps: AnchorDeps): Anchoring {
+  const { handle, clock, chainId, account, every_ms } = deps;
+  const numbered = { handle, clock, by } as const;
+  const nameOf = (run: number) => `anchor-${chainId}-${account}-${run}`;
+  const find = (run: number) => currentState(handle, operation, nameOf(run));
+  let newest = 0;
+  let told = 0;
+
+  async function order(hash: string): Promise<void> {
+    // Where another process was faster, it is that one's.
+    await begin(numbered, nameOf(newest + 1), orderOf(hash, deps));
+  }
+
+  async function anchoredAt(): Promise<Instant | null> {
+    for (let run = newest; run > Math.max(0, newest - lookBack); run -= 1) {
+      const settled = (await find(run))?.leg.settled;
+      if (settled) return settled.confirmedAt;
+    }
+    return null;
+  }
+
+  return {
+    async round() {
+      newest = await newestNumber(async (run) => (await find(run)) !== null, newest);
+      const known = newest > 0 ? await lookAfter(numbered, nameOf(newest)) : undefined;
+      if (known?.operation.leg.settled && told < newest) {
+        await tell(deps, known.operation);
+        told = newest;
+      }
+      if (!known || (known.over && isDue(known.operation, clock.now(), every_ms))) {
+        const head = await newestHead(deps);
+        const hash = head && hashOfHead({ type: 'HeadSigned', data: head });
+        const isThere = known?.operation.leg.settled && hashOf(known.operation) === hash;
+        if (hash && !isThere) await order(hash);
+      }
+      return anchoredAt();
+    },
+  };
+}
+
+function isDue({ ordered, leg }: Operation, now: Instant, every_ms: number): boolean {
+  const wait_ms = leg.settled ? every_ms : Math.min(every_ms, again_ms);
+  return epochMs(now) - epochMs(ordered.orderedAt) >= wait_ms;
+}
+
+const hashOf = ({ ordered: { form } }: Operation): string | undefined =>
+  form?.kind === 'anchor' ? form.hash : undefined;
+
+const orderOf = (hash: string, { chainId, account, clock }: AnchorDeps): OperationOrdered => ({
+  kind: 'anchor',
+  chainId,
+  account,
+  token: coinOf(chainId),
+  form: { kind: 'anchor', hash },
+  receiver: account,
+  receiverMemo: null,
+  amount: '0',
+  value_microUsd: '0',
+  approvals: 0,
+  reason: 'the newest head of the log is put on a chain',
+  by,
+  orderedAt: clock.now(),
+});
+
+/** Once: behind the head it is either told already, or is told now. @throws HeadKeyMissing, Unavailable */
+async function tell(deps: AnchorDeps, { ordered, leg }: Operation): Promise<void> {
+  const { form, chainId, account } = ordered;
+  assert(form?.kind === 'anchor' && leg.settled !== null, 'an anchor is told once it is on its chain');
+  const { hash: transaction, blockNumber: ledger } = leg.settled;
+  const keys = await deps.keys();
+  await followKey(deps.handle, keys);
+  const found = await lookFor(deps, { hash: form.hash, transaction });
+  if (found === 'told') return;
+  const anchor: Anchor = { head: found.head, headHash: form.hash, chainId, account, transaction, ledger };
+  const { publicKey, sign } = keys.current;
+  const how = { seen: found.seen, publicKey, hashOf: hashOfHead, sign };
+  const decided = await appendEntry(deps.handle, (entry) => tellAnchor(entry, anchor, how));
+  // Whatever came meanwhile is looked at the next time.
+  if (isRefusal(decided)) throw new Error(`anchor ${transaction}: ${decided.message}`);
+}
+
+/** From the newest entry back to the head itself: what tells of its anchor is behind it. */
+async function lookFor(
+  reading: HeadsReading,
+  { hash, transaction }: { readonly hash: string; readonly transaction: string },
+): Promise<'told' | { readonly head: number; readonly seen: number }> {
+  let seen: number | null = null;
+  for await (const entry of entriesBack(reading)) {
+    seen ??= entry.data.number;
+    if (tells(entry, transaction)) return 'told';
+    if (hashOfHead(entry) === hash) return { head: entry.data.number, seen };
+  }
+  throw new Error(`no head of this log has the hash ${hash}, which transaction ${transaction} has put on its chain`);
+}
+
+const tells = ({ type, data }: HeadsEvent, transaction: string): boolean =>
+  type === 'HeadAnchored' && data.transaction === transaction;
