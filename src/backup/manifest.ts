@@ -46,9 +46,9 @@ export function readManifest(directory: string): Manifest | undefined {
   throw new BackupError(`${pathOf(directory)} is no backup of this program: name another directory`);
 }
 
-/** Beside it first: a stop half-way leaves the one before, and a segment that it does not name. */
+/** Beside it first, by each process in a file of its own: a stop half-way leaves the one before, and a segment that it does not name. */
 export function writeManifest(directory: string, manifest: Manifest): void {
-  const beside = `${pathOf(directory)}.new`;
+  const beside = `${pathOf(directory)}.${process.pid}.new`;
   writeFileSync(beside, `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600, flush: true });
   renameSync(beside, pathOf(directory));
 }

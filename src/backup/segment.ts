@@ -9,15 +9,17 @@ import { BackupError, digestOf, type Segment } from './manifest.ts';
 export const segmentMax = 10_000;
 const inflatedMax_bytes = 1024 * 1024 * 1024;
 
+/** Named by what is in it, too: of two backups that run at once neither writes over what the other has named. */
 export function writeSegment(directory: string, number: number, events: readonly StoredEvent[]): Segment {
-  const file = `log-${String(number).padStart(6, '0')}.ndjson.gz`;
   const lines = events.map((event) =>
     JSON.stringify(event, (_, part) => (typeof part === 'bigint' ? `${part}` : part)),
   );
   const bytes = gzipSync(`${lines.join('\n')}\n`);
+  const sha256 = digestOf(bytes);
+  const file = `log-${String(number).padStart(6, '0')}-${sha256.slice(0, 16)}.ndjson.gz`;
   writeFileSync(join(directory, file), bytes, { mode: 0o600, flush: true });
   const [first, last] = [events[0]?.position ?? 0n, events.at(-1)?.position ?? 0n];
-  return { file, events: events.length, first: `${first}`, last: `${last}`, sha256: digestOf(bytes) };
+  return { file, events: events.length, first: `${first}`, last: `${last}`, sha256 };
 }
 
 /** @throws BackupError when it is missing, or not as it was written */

@@ -10,6 +10,7 @@ import type { EventStore } from '../../commands/ports.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';
 import { backUp } from '../../src/backup/backUp.ts';
 import { restore } from '../../src/backup/restore.ts';
+import { readSegment, writeSegment } from '../../src/backup/segment.ts';
 import { openEventStore } from '../../src/eventstore/client.ts';
 import { spawnEmbeddedNode } from '../../src/eventstore/node/spawn.ts';
 import { withSeals } from '../../src/eventstore/sealed.ts';
@@ -96,6 +97,17 @@ describe('a backup of the log', () => {
     const restoring = restore({ store: other.store, directory, signal, onProgress });
     await assert.rejects(restoring, { name: 'BackupError', message: /other events than the backup/ });
     await other.close();
+  });
+
+  it('may be made twice at once: neither writes over what the other has named', async () => {
+    const there = temporaryDirectory();
+    const events = await log.store.read('payment-one');
+    const first = writeSegment(there, 1, events);
+    const second = writeSegment(there, 1, [...events, ...(await log.store.read('payment-two'))]);
+    assert.deepEqual(
+      [first, second].map((each) => readSegment(there, each).length),
+      [first.events, second.events],
+    );
   });
 
   it('takes nothing over from another log, which may be as long', async () => {
