@@ -74,9 +74,9 @@ export async function refundUnmatched(
   if (receiverAddress === null) return refuse('invalidRequest', `${to} is no address of ${chain.name}`);
   const receiver = { address: receiverAddress, memo: memo ?? null };
   const sending = { chainId, token, amount: BigInt(amount), receiver };
-  const networkFee = (await receiverProblem(deps, sending)) ?? (await sendingCost(deps, sending));
-  if (isRefusal(networkFee)) return networkFee;
-  const order = { receiverAddress, receiverMemo: memo ?? null, reason, networkFee };
+  const cost = (await receiverProblem(deps, sending)) ?? (await sendingCost(deps, sending));
+  if (isRefusal(cost)) return cost;
+  const order = { receiverAddress, receiverMemo: memo ?? null, reason, ...cost };
   const decide = (now: UnmatchedState) => requestRefund(now, order, deps.clock.now());
   return deps.handle(unmatched, id, decide, { ...by, appId: null });
 }

@@ -10,6 +10,7 @@ import {
   planRefunds,
   type RefundOrder,
   requestRefunds,
+  type SendingCost,
 } from '../domain/payment/refundOrder.ts';
 import type { Held, PricedRefund } from '../domain/payment/refundQuote.ts';
 import { type KnownSigner, ownersOf, type Receiver } from '../domain/payment/refundShares.ts';
@@ -106,7 +107,7 @@ export function createRefunds(deps: RefundsDeps): Refunds {
     if (isRefusal(events)) return events;
     const plan = planRefunds(ready.payment, ready.whole);
     if (isRefusal(plan)) return plan;
-    const priced = plan.map((each) => ({ ...each, networkFee: ready.costOf(each) ?? 0n }));
+    const priced = plan.map((each) => ({ ...each, networkFee: ready.costOf(each)?.networkFee ?? 0n }));
     return priced.filter(({ amount, networkFee }) => amount > networkFee);
   }
 
@@ -121,7 +122,7 @@ export function createRefunds(deps: RefundsDeps): Refunds {
         return {
           ...entry,
           proven: smaller(proven, entry.amount),
-          networkFee: isRefusal(cost) ? null : cost,
+          networkFee: isRefusal(cost) ? null : cost.networkFee,
           owners: own,
         };
       }),
@@ -175,9 +176,9 @@ async function costsOf(
   deps: RefundsDeps,
   payment: Payment,
   order: RefundOrder,
-): Promise<ReadonlyMap<string, bigint> | Refusal> {
+): Promise<ReadonlyMap<string, SendingCost> | Refusal> {
   const plan = planRefunds(payment, order);
-  const costs = new Map<string, bigint>();
+  const costs = new Map<string, SendingCost>();
   for (const planned of isRefusal(plan) ? [] : plan) {
     const cost = (await receiverProblem(deps, planned)) ?? (await sendingCost(deps, planned));
     if (isRefusal(cost)) return cost;

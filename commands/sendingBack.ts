@@ -3,6 +3,7 @@ import { type Chain, type ChainId, chainOf, memoProblem, type Token, tokenAt } f
 import { assert, type Refusal, refuse } from '../domain/decider.ts';
 import { microUsdDecimals, rescaleUp } from '../domain/money.ts';
 import type { TokenRef } from '../domain/payment/events.ts';
+import type { SendingCost } from '../domain/payment/refundOrder.ts';
 import type { Receiver } from '../domain/payment/refundShares.ts';
 import { askReceiver } from './paymentRequest.ts';
 import { type AddressBook, type ReceiverChecks, Unavailable } from './ports.ts';
@@ -35,15 +36,17 @@ export async function receiverProblem(deps: SendingDeps, planned: SentBack): Pro
   return ask && askReceiver(ask, receiving, '/to', '/memo');
 }
 
-/** What sending it costs, in the token's smallest units. */
+/** What sending it costs, and what for. */
 export async function sendingCost(
   { payoutCostOf }: Pick<SendingDeps, 'payoutCostOf'>,
   { chainId, token, receiver }: Omit<SentBack, 'amount'>,
-): Promise<bigint | Refusal> {
+): Promise<SendingCost | Refusal> {
   const chain = chainOf(chainId);
   try {
-    const { cost_microUsd } = await payoutCostOf(chain, knownToken(chain, token.address), receiver.address);
-    return rescaleUp(cost_microUsd, microUsdDecimals, token.decimals);
+    const cost = await payoutCostOf(chain, knownToken(chain, token.address), receiver.address);
+    const { cost_microUsd, opensAccount } = cost;
+    const networkFee = rescaleUp(cost_microUsd, microUsdDecimals, token.decimals);
+    return { networkFee, ...(opensAccount !== undefined && { opensAccount }) };
   } catch (error) {
     if (!(error instanceof Unavailable)) throw error;
     return { ...refuse('unavailable', `${error.message}: try again in a moment`), retryAfter_s: error.retryAfter_s };

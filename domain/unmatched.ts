@@ -38,6 +38,8 @@ export const unmatchedEventSchemas = {
       reason: Type.String({ minLength: 1, maxLength: refundReasonMax }),
       /** In the token's units: what sending it costs, taken off. Missing in older ones, which operators sent by hand: nothing is signed for them. */
       networkFee: Type.Optional(Amount),
+      /** Whether the fee is also for the receiver's account for the token. Missing in older ones, and where none is needed. */
+      opensAccount: Type.Optional(Type.Boolean()),
       requestedAt: Time,
     },
     closed,
@@ -167,7 +169,7 @@ export function requestRefund(
 ): Decision<UnmatchedEvent> {
   if (!state) return unknownTransfer;
   const { verdict } = state;
-  const { receiverAddress, receiverMemo, reason, networkFee } = order;
+  const { receiverAddress, receiverMemo, reason, networkFee, opensAccount } = order;
   if (reason.length === 0 || reason.length > refundReasonMax) {
     return refuse('invalidRequest', `say why in 1 to ${refundReasonMax} characters`);
   }
@@ -178,8 +180,14 @@ export function requestRefund(
   if (verdict.kind !== 'open') return decided(verdict);
   const { amount, token } = state.transfer;
   if (networkFee >= BigInt(amount)) return tooLittle(token, networkFee);
-  const data = { receiverAddress, receiverMemo, reason, networkFee: unitsText(networkFee), requestedAt: now };
-  return [{ type: 'UnmatchedPayinRefundRequested', data }];
+  const account = opensAccount !== undefined && { opensAccount };
+  const fee = { networkFee: unitsText(networkFee), ...account };
+  return [
+    {
+      type: 'UnmatchedPayinRefundRequested',
+      data: { receiverAddress, receiverMemo, reason, ...fee, requestedAt: now },
+    },
+  ];
 }
 
 const tooLittle = ({ symbol, decimals }: TokenRef, networkFee: bigint) =>

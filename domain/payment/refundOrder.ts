@@ -37,8 +37,16 @@ export interface PlannedRefund extends Refundable {
   readonly proof: Share['proof'] | null;
 }
 
-/** What sending it costs, in the smallest units of its token; undefined where that is not known. */
-export type CostOf = (planned: PlannedRefund) => bigint | undefined;
+/** What sending money back costs. */
+export interface SendingCost {
+  /** In the smallest units of its token. */
+  readonly networkFee: bigint;
+  /** Whether that is also for the receiver's account for the token, which does not exist; left out where none is needed. */
+  readonly opensAccount?: boolean;
+}
+
+/** Undefined where it is not known. */
+export type CostOf = (planned: PlannedRefund) => SendingCost | undefined;
 
 /** What the order comes to as the payment stands. */
 export function planRefunds(p: Payment, order: RefundOrder): readonly PlannedRefund[] | Refusal {
@@ -124,22 +132,26 @@ export function requestRefunds(
   const priced = planned.map((each) => ({ ...each, cost: costOf(each) }));
   if (priced.some(({ cost }) => cost === undefined))
     return refuse('unavailable', 'what is held has changed meanwhile: try again');
-  const worth = priced.filter(({ amount, cost = 0n }) => amount > cost);
+  const worth = priced.filter(({ amount, cost = free }) => amount > cost.networkFee);
   const [small] = priced.filter((each) => !worth.includes(each));
-  if (small && (worth.length === 0 || typeof order.scope === 'object')) return tooSmall(small, small.cost ?? 0n);
-  return worth.map(({ cost = 0n, ...each }, index) => requested(each, cost, order, p.refunds.length + index + 1, now));
+  if (small && (worth.length === 0 || typeof order.scope === 'object')) return tooSmall(small, small.cost ?? free);
+  return worth.map(({ cost = free, ...each }, index) =>
+    requested(each, cost, order, p.refunds.length + index + 1, now),
+  );
 }
 
-const tooSmall = ({ amount, token }: PlannedRefund, cost: bigint): Refusal =>
+const free: SendingCost = { networkFee: 0n };
+
+const tooSmall = ({ amount, token }: PlannedRefund, { networkFee }: SendingCost): Refusal =>
   refuse(
     'refundTooSmall',
-    `${text(amount, token)} would not cover what sending it costs, ${text(cost, token)}: it stays where it is`,
+    `${text(amount, token)} would not cover what sending it costs, ${text(networkFee, token)}: it stays where it is`,
     '/amount',
   );
 
 function requested(
   { reason, chainId, token, amount, receiver, proof }: PlannedRefund,
-  cost: bigint,
+  { networkFee, opensAccount }: SendingCost,
   { scope, by, key, note }: RefundOrder,
   refund: number,
   now: Instant,
@@ -153,8 +165,9 @@ function requested(
       token,
       receiverAddress: receiver.address,
       receiverMemo: receiver.memo,
-      amount: unitsText(amount - cost),
-      networkFee: unitsText(cost),
+      amount: unitsText(amount - networkFee),
+      networkFee: unitsText(networkFee),
+      ...(opensAccount !== undefined && { opensAccount }),
       requestedAt: now,
       scope: scopeName(scope),
       requestedBy: by,

@@ -28,6 +28,8 @@ export const refundAskers = ['operator', 'owner', 'key', 'policy'] as const;
 export const RefundRequest = {
   /** In the refund's token: what sending it costs, taken off what is held besides the amount. Missing where nothing was taken. */
   networkFee: Type.Optional(Amount),
+  /** Whether that is also for the receiver's account for the token, which did not exist. Missing in older ones, and where none is needed. */
+  opensAccount: Type.Optional(Type.Boolean()),
   scope: Type.Optional(oneOf(refundScopes)),
   requestedBy: Type.Optional(oneOf(refundAskers)),
   /** The request's own: sent again, it orders nothing again. */

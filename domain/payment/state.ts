@@ -19,7 +19,7 @@ export interface Refund extends TransferLeg<TokenRef> {
   readonly requestedAt: Instant;
   /** Why an operator has called it off; null while it stands. */
   readonly calledOff: string | null;
-  readonly request: Pick<Requested, 'scope' | 'requestedBy' | 'requestKey' | 'note' | 'proof'>;
+  readonly request: Pick<Requested, 'scope' | 'requestedBy' | 'requestKey' | 'note' | 'proof' | 'opensAccount'>;
 }
 
 type Requested = PaymentEventData<'RefundRequested'>;

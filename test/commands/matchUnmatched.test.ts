@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { currentState } from '../../commands/handle.ts';
 import { finishMatch, matchUnmatched, refundUnmatched } from '../../commands/matchUnmatched.ts';
 import { recordUnmatched } from '../../commands/recordUnmatched.ts';
+import { unmatchedRefundOwner } from '../../commands/transfers/owners/unmatched.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import { type Transfer, transferId } from '../../domain/payment/events.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';
@@ -127,6 +128,26 @@ describe('money that no payment has claimed', () => {
       receiverAddress: stellarReceiver,
       receiverMemo: '7',
     });
+  });
+
+  it('is sent back without another account for its receiver, where the fee has paid for none', async () => {
+    const { deps, start, clock } = await world();
+    const payoutCostOf = async () => ({ cost_microUsd: 50_000n, least_microUsd: 0n, opensAccount: false });
+    await accepted(
+      refundUnmatched(
+        { ...deps, ...sendingBack, payoutCostOf },
+        id,
+        { reason: 'no order' },
+        { cause: 'operator:test' },
+      ),
+    );
+    const owner = unmatchedRefundOwner({
+      handle: start(),
+      clock,
+      proveMoney: async () => assert.fail('it is not asked'),
+    });
+    const owed = await owner.load({ kind: 'unmatchedRefund', id, part: 1 });
+    assert.equal(owed?.order.opensAccount, false);
   });
 
   it('is not ordered back to what is no address, nor with a memo that it cannot carry', async () => {

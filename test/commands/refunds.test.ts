@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { currentState } from '../../commands/handle.ts';
 import { Unavailable } from '../../commands/ports.ts';
 import { type AskedRefund, createRefunds, type RefundsDeps } from '../../commands/refunds.ts';
+import { refundOwner } from '../../commands/transfers/owners/payments.ts';
 import { credit, earn, spend } from '../../domain/credit.ts';
 import { isRefusal, refuse } from '../../domain/decider.ts';
 import type { PaymentEvent } from '../../domain/payment/events.ts';
@@ -81,6 +82,18 @@ describe('an order of refunds', () => {
     const [refund] = (await payment()).refunds;
     assert.deepEqual([refund?.order.amount, refund?.networkFee], [of('2.95'), of('0.05')]);
   });
+
+  for (const opensAccount of [true, false]) {
+    const opens = opensAccount ? 'opens its receiver’s account' : 'opens no account again that its receiver closed';
+    it(`${opens}, as its fee was reckoned`, async () => {
+      const payoutCostOf = async () => ({ ...(await fiveCents()), opensAccount });
+      const { refunds, handle, clock } = await world(short, { payoutCostOf });
+      await accepted(refunds.order(ours, asked(), by));
+      const owner = refundOwner({ handle, clock, proveFunding: async () => assert.fail('it is not asked') });
+      const owed = await owner.load({ kind: 'refund', id: paymentId, part: 1 });
+      assert.equal(owed?.order.opensAccount, opensAccount);
+    });
+  }
 
   it('never exceeds what is held, though twenty ask at once in two processes', async () => {
     const { start, refundsOf, payment } = await world();

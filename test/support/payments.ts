@@ -26,7 +26,7 @@ import type {
 } from '../../domain/payment/events.ts';
 import { transferId } from '../../domain/payment/events.ts';
 import { refundText } from '../../domain/payment/refundAddress.ts';
-import type { PlannedRefund, RefundOrder } from '../../domain/payment/refundOrder.ts';
+import type { PlannedRefund, RefundOrder, SendingCost } from '../../domain/payment/refundOrder.ts';
 import { type Payment, paymentDecider } from '../../domain/payment/state.ts';
 import { type Instant, instant, minute_ms, plus } from '../../domain/time.ts';
 import type { DeathProof, SignedAttempt } from '../../domain/transfer/shapes.ts';
@@ -376,7 +376,9 @@ export const refundOrder = (order: Partial<RefundOrder> = {}): RefundOrder => ({
 });
 
 /** Sending it costs 0.05 whole tokens. */
-export const refundCost = ({ token }: Pick<PlannedRefund, 'token'>): bigint => 5n * 10n ** BigInt(token.decimals - 2);
+export const refundCost = ({ token }: Pick<PlannedRefund, 'token'>): SendingCost => ({
+  networkFee: 5n * 10n ** BigInt(token.decimals - 2),
+});
 
 /** A signed attempt of a refund to the customer. */
 export const refundAttempt = (n: number, amount: string, sketch: AttemptSketch = {}): SignedAttempt =>

@@ -85,21 +85,19 @@ function ofPayments({ handle, proveFunding }: Deps, kind: 'payout' | 'refund') {
 function outgoing(payment: Payment, owed: Owed): Outgoing {
   const { terms, funded, payoutHeld, refunds } = payment;
   const isPayout = owed.key.kind === 'payout';
-  const { opensAccount, payoutReference } = terms;
-  // Refunds are younger than secret references. Whom they go to, nobody's fee has paid an account for.
-  const isSecret = !isPayout || payoutReference === 'secret';
+  const refund = isPayout ? undefined : refunds.find((each) => each.refund === owed.key.part);
+  const { opensAccount } = isPayout ? terms : (refund?.request ?? {});
+  // Refunds are younger than secret references.
+  const isSecret = !isPayout || terms.payoutReference === 'secret';
   return {
     ...owed,
     order: {
       ...owed.leg.order,
       reference: owed.purpose.reference,
       ...(isSecret && { referenceOrdinal: failedAttempts(owed.leg) + 1 }),
-      ...(isPayout && opensAccount !== undefined && { opensAccount }),
+      ...(opensAccount !== undefined && { opensAccount }),
     },
     mayOutbid: !isPayout || payoutHeld === null,
-    owedSince:
-      refunds.find(({ refund }) => !isPayout && refund === owed.key.part)?.requestedAt ??
-      funded?.fundedAt ??
-      terms.createdAt,
+    owedSince: refund?.requestedAt ?? funded?.fundedAt ?? terms.createdAt,
   };
 }

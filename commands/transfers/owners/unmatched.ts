@@ -33,13 +33,15 @@ export function unmatchedRefundOwner({ handle, clock, proveMoney }: Deps): Trans
       const owed = unmatchedRefundsOwed(state).find((each) => each.key.part === key.part);
       if (!owed || !state) return undefined;
       const { leg, purpose } = owed;
+      const { verdict, seenAt } = state;
+      const asked = verdict.kind === 'refundRequested' ? verdict : undefined;
       const order = {
         ...leg.order,
         reference: purpose.reference,
         referenceOrdinal: failedAttempts(leg) + 1,
+        ...(asked?.opensAccount !== undefined && { opensAccount: asked.opensAccount }),
       };
-      const { verdict, seenAt } = state;
-      const owedSince = verdict.kind === 'refundRequested' ? verdict.requestedAt : seenAt;
+      const owedSince = asked?.requestedAt ?? seenAt;
       return { ...owed, order, mayOutbid: true, owedSince };
     },
     async proveFunding(key, signal) {
