@@ -32,6 +32,8 @@ export interface AccountTransaction extends Place {
   /** Of the chain's coin, in smallest units, as far as the account paid it. */
   readonly fee: bigint;
   readonly changes: readonly Change[];
+  /** The 32 bytes that it has for a memo, as hex; left out where it has none, or another. */
+  readonly hashMemo?: string;
 }
 
 export interface HistoryAsked {

@@ -34,7 +34,7 @@ export const evidenceOf = (
   { chainId }: Pick<Witness, 'chainId'>,
   of: Evidence['of'],
   account: string,
-  { txHash, blockNumber, blockHash, time, outgoing, succeeded, fee, changes }: AccountTransaction,
+  { txHash, blockNumber, blockHash, time, outgoing, succeeded, fee, changes, hashMemo }: AccountTransaction,
 ): Evidence => ({
   side: 'chain',
   chainId,
@@ -48,6 +48,7 @@ export const evidenceOf = (
   succeeded,
   fee: fee.toString(),
   changes: changes.map(({ asset, amount, counterparty }) => ({ asset, amount: amount.toString(), counterparty })),
+  ...(hashMemo !== undefined && { hashMemo }),
 });
 
 export interface Range {

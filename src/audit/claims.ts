@@ -57,7 +57,16 @@ export interface OwnClaim extends Claimed {
   readonly block: string | null;
 }
 
-export type Claim = InflowClaim | AttemptClaim | OwnClaim;
+/** A transaction that the log says has the hash of a head for its memo. Whose fee it is, its attempt says. */
+export interface AnchorClaim extends Claimed {
+  readonly kind: 'anchor';
+  readonly account: string;
+  readonly hash: string;
+  readonly block: string;
+  readonly cost: null;
+}
+
+export type Claim = InflowClaim | AttemptClaim | OwnClaim | AnchorClaim;
 
 /** A transaction as a chain shows it, seen from one of our accounts or deposits. */
 export interface Evidence {
@@ -77,6 +86,7 @@ export interface Evidence {
     readonly amount: string;
     readonly counterparty: string | null;
   }[];
+  readonly hashMemo?: string;
 }
 
 /** Something that may be said once in the whole log. */

@@ -1,7 +1,7 @@
 /** Pass three: transaction by transaction, what the chain shows beside what the log says. The chain is asked first. */
 import type { ChainId } from '../../domain/chains.ts';
 import { coinAddress } from '../../domain/coins.ts';
-import type { AttemptClaim, Claim, Evidence, Fact, InflowClaim, Once, OwnClaim } from './claims.ts';
+import type { AnchorClaim, AttemptClaim, Claim, Evidence, Fact, InflowClaim, Once, OwnClaim } from './claims.ts';
 import { type Finding, type FindingCode, findingAt } from './findings.ts';
 
 export interface Compared {
@@ -38,7 +38,8 @@ export function compareFacts(facts: readonly Fact[], world: World, out: Compared
 
 export const isInflow = (claim: Claim): claim is InflowClaim => claim.kind === 'payin' || claim.kind === 'unmatched';
 const isAttempt = (claim: Claim): claim is AttemptClaim => claim.kind === 'attempt';
-const isOwn = (claim: Claim): claim is OwnClaim => !isInflow(claim) && !isAttempt(claim);
+const isAnchor = (claim: Claim): claim is AnchorClaim => claim.kind === 'anchor';
+const isOwn = (claim: Claim): claim is OwnClaim => !isInflow(claim) && !isAttempt(claim) && !isAnchor(claim);
 
 const find = (out: Compared, code: FindingCode, claim: Claim, message: string): void =>
   out.find(findingAt(code, claim.where, message, { chainId: claim.chainId, hash: claim.txHash, block: claim.block }));
@@ -107,6 +108,7 @@ function compareAccount(evidence: Evidence, claims: readonly Claim[], world: Wor
   const own = claims.filter(isOwn);
   const here = { stream: `treasury-${chainId}-${account}`, revision: null, id: null };
   const place = { chainId, hash: evidence.txHash, block: evidence.block };
+  for (const anchor of claims.filter(isAnchor)) checkAnchor(anchor, evidence, out);
   const isLeft = evidence.changes.some(({ amount }) => BigInt(amount) < 0n);
   if ((outgoing || isLeft) && attempts.length + own.length === 0)
     return out.find(findingAt('outflowUnrecorded', here, `it moved ${moves(evidence)}`, place));
@@ -136,6 +138,12 @@ const moves = ({ changes }: Pick<Evidence, 'changes'>): string =>
       ({ asset, amount, counterparty }) => `${amount} of ${asset}${counterparty === null ? '' : ` (${counterparty})`}`,
     )
     .join(', ') || 'nothing';
+
+function checkAnchor(anchor: AnchorClaim, { account, succeeded, hashMemo }: Evidence, out: Compared): void {
+  if (anchor.account !== account || (succeeded && hashMemo === anchor.hash)) return;
+  const says = succeeded ? `its memo is ${hashMemo ?? 'no hash'}` : 'it failed';
+  find(out, 'anchorWrong', anchor, `the log says that it anchors ${anchor.hash}; ${says}`);
+}
 
 function checkAttempt(attempt: AttemptClaim, evidence: Evidence, isOld: boolean, out: Compared): void {
   const { fate, settledBy, txHash } = attempt;

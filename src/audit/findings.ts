@@ -11,6 +11,8 @@ export const nextSteps = {
   streamTruncated: 'an earlier audit saw more of this stream: its end is gone; compare with a backup',
   headForged: 'the heads do not follow each other: compare with the heads that were published',
   headRootWrong: 'the log is not what this head was signed over: compare with a backup as old as the head',
+  anchorWrong:
+    'the transaction does not have this head’s hash for its memo: compare the head with those that others have kept',
   illegalEvent: 'no decision of the service leads to this event: find out who wrote it',
   payinTwice: 'one transfer is credited twice: stop payouts of the later payment and tell whose money it is',
   fundingWrong: 'what funded the payment is not what came in: check its payins on the chain',

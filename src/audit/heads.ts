@@ -1,5 +1,5 @@
 /** Whether signed heads follow each other, and whether the log is still what the newest of them was signed over. */
-import { checkHeads, type HeadsChecker } from '../../commands/heads/chain.ts';
+import { checkHeads, type HeadsChecker, hashOfHead } from '../../commands/heads/chain.ts';
 import { createRoot, keyOf, leafOf } from '../../commands/heads/tree.ts';
 import { categoryOf } from '../../domain/decider.ts';
 import type { HeadSigned, HeadsEvent } from '../../domain/heads/events.ts';
@@ -8,6 +8,8 @@ import { type Finding, findingAt } from './findings.ts';
 import type { Spill } from './spill.ts';
 
 export const headsStream = 'heads-log';
+/** So many entries behind its head at most an anchor is compared with it: more are not kept in memory. */
+const anchoredWithin = 50_000;
 
 /** As the leaf of a stream needs it. */
 export interface Leaf {
@@ -46,6 +48,7 @@ export function auditHeads(
   },
 ): HeadsAudit {
   const checker: HeadsChecker = checkHeads(key === undefined ? {} : { key });
+  const hashes = new Map<number, string>();
   const head = newest?.data as HeadSigned | undefined;
   const covered = new Set(head?.categories);
   let last: Entry | null = null;
@@ -87,8 +90,21 @@ export function auditHeads(
     const event = { type: entry.type, data: entry.data } as HeadsEvent;
     const problem = checker.next(event);
     if (problem) find(findingAt('headForged', entry, `head ${problem.number}: ${problem.message}`));
+    checkAnchor(entry, event);
     const held = kept.find(({ number }) => number === event.data.number);
     if (held && !('root' in event.data && event.data.root === held.root))
       find(findingAt('headForged', entry, `head ${held.number} had the root ${held.root} when it was kept`));
+  }
+
+  /** An anchor is of a head before it, lately signed; of which hash the memo is, the chain shows. */
+  function checkAnchor(entry: Entry, event: HeadsEvent): void {
+    const { number } = event.data;
+    if (event.type === 'HeadSigned') hashes.set(number, hashOfHead(event));
+    hashes.delete(number - anchoredWithin);
+    if (event.type !== 'HeadAnchored') return;
+    const { head: of, headHash } = event.data;
+    const isFar = of <= number - anchoredWithin;
+    if (!isFar && hashes.get(of) !== headHash)
+      find(findingAt('headForged', entry, `head ${number}: ${headHash} is not the hash of head ${of}`));
   }
 }

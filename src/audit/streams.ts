@@ -3,6 +3,7 @@ import { categoryOf } from '../../domain/decider.ts';
 import type { Out } from './claims.ts';
 import type { Entry } from './entry.ts';
 import { findingAt } from './findings.ts';
+import { createAnchorReckoner } from './reckon/anchors.ts';
 import {
   type Book,
   createAccountReckoner,
@@ -53,6 +54,8 @@ function reckonerOf(stream: string, { out, book, approvalFrom_microUsd }: Stream
       return createBooksReckoner(out);
     case 'payoutBatch':
       return createBatchReckoner(out);
+    case 'heads':
+      return createAnchorReckoner(out);
     case 'webhook':
       return createWebhookReckoner(out);
     case 'credit':

@@ -44,6 +44,8 @@ function saidBy(claim: Claim): string {
       return `${amountText(claim.chainId, claim.asset, BigInt(claim.amount))} came to ${claim.to}, ${claim.phase}`;
     case 'attempt':
       return `${amountText(claim.chainId, claim.asset, BigInt(claim.amount))} to ${claim.receiver}, ${claim.fate}${claim.cost ? `, fee ${claim.cost.fee}` : ''}`;
+    case 'anchor':
+      return `the memo ${claim.hash}`;
     default:
       return `${claim.kind}, fee ${claim.fee}`;
   }

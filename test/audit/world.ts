@@ -11,7 +11,7 @@ import { rootOfStreams } from '../../commands/heads/tree.ts';
 import type { Batch } from '../../commands/ports.ts';
 import { categoryOf, type DomainEvent, type StoredEvent } from '../../domain/decider.ts';
 import type { HeadsEvent } from '../../domain/heads/events.ts';
-import { signHead } from '../../domain/heads/heads.ts';
+import { type Anchor, signHead, tellAnchor } from '../../domain/heads/heads.ts';
 import type { Instant } from '../../domain/time.ts';
 import type { Witness } from '../../src/audit/chains.ts';
 import type { KeptHead } from '../../src/audit/heads.ts';
@@ -85,6 +85,16 @@ export function head(said: readonly Said[], before: HeadsEvent | null = null): S
   const [event] = decided as readonly HeadsEvent[];
   if (!event) throw new Error('a head is signed');
   return { stream: 'heads-log', event };
+}
+
+/** The head is on a chain. Nothing came to `heads-log` since. */
+export function anchored({ event }: Said, anchor: Pick<Anchor, 'headHash' | 'transaction' | 'ledger'>): Said {
+  const before = event as HeadsEvent;
+  const own = { ...anchor, head: before.data.number, chainId: 1, account: treasuryAccount } as const;
+  const how = { seen: before.data.number, publicKey: headKey.publicKey, hashOf: hashOfHead, sign: headKey.sign };
+  const [told] = tellAnchor(before, own, how) as readonly HeadsEvent[];
+  if (!told) throw new Error('an anchor is told');
+  return { stream: 'heads-log', event: told };
 }
 
 /** One of our accounts, or a deposit, and what a transaction did to it. */

@@ -22,6 +22,17 @@ export const partiesIn = (envelopeXdr: string, networkPassphrase: string): Parti
   acting: actingIn(envelopeXdr, networkPassphrase),
 });
 
+/** The hash that a transaction, within a fee bump too, has for its memo. Ours can be decoded; what cannot says nothing. */
+export function hashMemoIn(envelopeXdr: string, networkPassphrase: string): string | undefined {
+  try {
+    const whole = TransactionBuilder.fromXDR(envelopeXdr, networkPassphrase);
+    const { memo } = whole instanceof FeeBumpTransaction ? whole.innerTransaction : whole;
+    return memo.type === 'hash' ? Buffer.from(memo.value ?? '').toString('hex') : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Kinds of envelopes (Stellar-transaction.x, EnvelopeType). */
 const [oldest, usual, feeBump] = [0, 2, 5];
 /** Kind of an account that a number of 64 bits stands before. */

@@ -16,7 +16,7 @@ import {
 import { holdingOf } from './accounts.ts';
 import { type Assets, assetsOf, changesIn, feePaidIn, signersIn } from './changes.ts';
 import { type StellarConfig, stellarChain, stellarChainId } from './config.ts';
-import { partiesIn } from './envelopes.ts';
+import { hashMemoIn, partiesIn } from './envelopes.ts';
 import { addressTopic } from './payins/movements.ts';
 import { createPages } from './payins/pages.ts';
 import { ledgerName } from './payins/transfers.ts';
@@ -65,6 +65,7 @@ export function createStellarHistory(
     if (!isWhole) throw new RpcFailed(node.name, 'getTransaction', 'refused', `it does not show ${hash} whole`);
     try {
       const changes = shown.status === 'SUCCESS' ? changesIn(shown, account, assets) : [];
+      const hashMemo = hashMemoIn(shown.envelopeXdr, networkPassphrase);
       return {
         txHash: hash,
         blockNumber: shown.ledger,
@@ -74,6 +75,7 @@ export function createStellarHistory(
         succeeded: shown.status === 'SUCCESS',
         fee: feePaidIn(shown, account),
         changes,
+        ...(hashMemo !== undefined && { hashMemo }),
       };
     } catch (error) {
       const why = error instanceof Error ? error.message : 'it cannot be decoded';
