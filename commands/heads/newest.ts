@@ -1,5 +1,5 @@
 import type { StoredEvent } from '../../domain/decider.ts';
-import { type HeadSigned, type HeadsEvent, headsInstance } from '../../domain/heads/events.ts';
+import { type HeadAnchored, type HeadSigned, type HeadsEvent, headsInstance } from '../../domain/heads/events.ts';
 import { heads } from '../../domain/heads/heads.ts';
 import type { Codec } from '../codec.ts';
 import type { EventStore } from '../ports.ts';
@@ -33,6 +33,20 @@ const page = 20;
 /** The newest head; changes of the key and anchors may have come behind it. */
 export async function newestHead(reading: HeadsReading): Promise<HeadSigned | null> {
   for await (const entry of entriesBack(reading)) if (entry.type === 'HeadSigned') return entry.data;
+  return null;
+}
+
+/** More than a month of heads, as often as they usually come: no anchor comes less often. */
+const lookBackMax = 10_000;
+
+/** Null where there is none lately. */
+export async function newestAnchor(reading: HeadsReading): Promise<HeadAnchored | null> {
+  let seen = 0;
+  for await (const entry of entriesBack(reading)) {
+    if (entry.type === 'HeadAnchored') return entry.data;
+    seen += 1;
+    if (seen >= lookBackMax) break;
+  }
   return null;
 }
 

@@ -3,7 +3,9 @@ import { writeFile } from 'node:fs/promises';
 import { Command, Option } from 'commander';
 import { eventCodec } from '../../commands/codec.ts';
 import { createFindEvidence, packOf } from '../../commands/heads/evidence.ts';
+import { newestAnchor } from '../../commands/heads/newest.ts';
 import { isRefusal } from '../../domain/decider.ts';
+import type { HeadAnchored } from '../../domain/heads/events.ts';
 import { paymentIdIn } from '../../queries/paymentId.ts';
 import { openEventStore } from '../eventstore/client.ts';
 import { openDatabase } from '../postgres/database.ts';
@@ -48,10 +50,19 @@ async function main(text: string, { out, ...where }: Options): Promise<void> {
     console.log(
       `${file}: ${proven.events.length} events, in head ${proven.head.number} of key ${proven.head.publicKey}`,
     );
+    const anchor = await newestAnchor({ store, codec: eventCodec });
+    if (anchor) console.log(anchorText(anchor, proven.head.number));
     console.log(`Check it anywhere: node verify/verify-evidence.mjs --key <the key that you have published> ${file}`);
   } finally {
     await opened.close();
     await database.close();
     await close();
   }
+}
+
+/** An anchor is of a head before it, so that most packs wait for the next one. */
+function anchorText({ head, headHash, chainId, transaction }: HeadAnchored, proven: number): string {
+  const where = `${transaction} on chain ${chainId}, memo ${headHash}`;
+  if (head >= proven) return `Anchored by head ${head}: ${where}`;
+  return `The newest anchor is of head ${head}: ${where}. The next one will stand for this pack too: then add /payment-api/proof/heads?after=${proven - 1}`;
 }

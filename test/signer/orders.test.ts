@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { Handle } from '../../commands/handle.ts';
 import { nothingToProve, type Outgoing, type TransferOwner } from '../../commands/transfers/outgoing.ts';
 import { type SigningPurpose, SigningRefused, type Unsigned } from '../../commands/transfers/ports.ts';
+import { coinOf } from '../../domain/coins.ts';
 import type { Decider, DomainEvent } from '../../domain/decider.ts';
 import { type Transfer, transferId } from '../../domain/payment/events.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';
@@ -66,7 +67,7 @@ function logWorld() {
     accepted(handle(decider, instance, () => events, facts));
   const backs = (key: TransferKey, of: Order) =>
     backing(key, { ...owed(key), purpose: { kind: 'withdrawal', reference: 'operation-one' }, leg: newLeg(of) });
-  return { handle, orders, append, backs, time };
+  return { handle, orders, append, backs, backing, owed, time };
 }
 
 /** Gives the refund the nonce 7. */
@@ -108,6 +109,27 @@ describe('what the log orders, as a signer of its own reads it', () => {
     const paused = treasuryInstance(1, treasuryAccount);
     await accepted(handle(treasury, paused, (state) => pausePayouts(state, 'somebody is in', minute(2)), facts));
     await notOrdered(orders.of({ unsigned: unsigned(7n, channel), purpose }, 'sign'));
+  });
+
+  it('is the anchor of a head, with that hash for its memo alone, and no money leaves by it', async () => {
+    const { handle, backing, owed } = logWorld();
+    const form = { kind: 'anchor', hash: '9f'.repeat(32) } as const;
+    const nothing: Order = { ...order, token: coinOf(1), receiver: treasuryAccount, amount: 0n, form };
+    const anchor: SigningPurpose = { kind: 'anchor', reference: 'operation-anchor-1' };
+    const load = async (key: TransferKey): Promise<Outgoing> => ({
+      ...{ ...owed(key), appId: null, leg: newLeg(nothing), order: nothing },
+      purpose: { kind: 'anchor', reference: anchor.reference },
+    });
+    const orders = createOrders({
+      ...{ handle, owners: { operation: { load } as TransferOwner }, accountOn: () => treasuryAccount, backing },
+    });
+    const asked = (more: Partial<Order> = {}) => ({ ...unsigned(null), order: { ...nothing, ...more } });
+    const ordered = await orders.of({ unsigned: asked(), purpose: anchor }, 'check');
+    assert.deepEqual([ordered.movesAway, ordered.funding], [false, null]);
+    const other = { kind: 'anchor', hash: '9e'.repeat(32) } as const;
+    await notOrdered(orders.of({ unsigned: asked({ form: other }), purpose: anchor }, 'check'));
+    await notOrdered(orders.of({ unsigned: asked({ amount: 1n }), purpose: anchor }, 'check'));
+    await notOrdered(orders.of({ unsigned: asked(), purpose: { ...anchor, kind: 'deployment' } }, 'check'));
   });
 
   it('is not cancelled under its own reference, which limits know what it takes by', async () => {

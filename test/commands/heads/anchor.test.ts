@@ -3,9 +3,11 @@ import { eventCodec } from '../../../commands/codec.ts';
 import { currentState } from '../../../commands/handle.ts';
 import { type AnchorDeps, createAnchoring } from '../../../commands/heads/anchor.ts';
 import { hashOfHead } from '../../../commands/heads/chain.ts';
+import { newestAnchor } from '../../../commands/heads/newest.ts';
 import type { CrashPoint, EventStore } from '../../../commands/ports.ts';
 import { hour_ms, minute_ms, plus } from '../../../domain/time.ts';
 import { concludeOperation, operation, signOperation, standingOf } from '../../../domain/treasury/operation.ts';
+import { followForAnchors } from '../../../src/subscribers/anchors.ts';
 import { dying, headKeys, headWorld } from '../../subscribers/headWorld.ts';
 import { attemptOf } from '../../support/operations.ts';
 import { hashOf } from '../../support/payments.ts';
@@ -149,6 +151,40 @@ describe('an anchor of a head', () => {
     assert.equal((await world.anchors()).length, 1);
     assert.equal(await world.find(2), null);
     await world.audit();
+  });
+
+  it('is the newest that an operator is told of', async () => {
+    const world = await anchored();
+    assert.equal(await newestAnchor(world.deps()), null);
+    await createAnchoring(world.deps()).round();
+    await world.conclude(1);
+    await createAnchoring(world.deps()).round();
+    for (let heads = 0; heads < 30; heads += 1) await world.head();
+    assert.equal((await newestAnchor(world.deps()))?.transaction, hashOf(nameOf(1)));
+  });
+
+  it('is missed when none comes for too long, and its chain holds up nobody', async () => {
+    const world = await anchored();
+    const ended = new AbortController();
+    const [alarms, failures, ages]: [string[], unknown[], number[]] = [[], [], []];
+    await followForAnchors(
+      {
+        anchoring: { round: () => Promise.reject(new Error('the store is away')) },
+        clock: {
+          now: () => world.time.now,
+          async sleep() {
+            world.pass(24 * hour_ms);
+            if (alarms.length > 0) ended.abort();
+          },
+        },
+        every_ms: 24 * hour_ms,
+        alarm: (message) => void alarms.push(message),
+        observe: (age_ms) => void ages.push(age_ms),
+        failed: (error) => void failures.push(error),
+      },
+      ended.signal,
+    );
+    assert.deepEqual([alarms.length, failures.length, ages.map((age) => age / hour_ms)], [1, 4, [0, 24, 48, 72]]);
   });
 
   it('is told with the key that is in force by then', async () => {

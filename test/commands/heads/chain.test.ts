@@ -4,7 +4,7 @@ import { hashOfHead, verifyHeads } from '../../../commands/heads/chain.ts';
 import { headKeyOf } from '../../../commands/heads/keys.ts';
 import { isRefusal } from '../../../domain/decider.ts';
 import type { HeadsEvent } from '../../../domain/heads/events.ts';
-import { changeHeadKey, heads, signHead } from '../../../domain/heads/heads.ts';
+import { changeHeadKey, heads, signHead, tellAnchor } from '../../../domain/heads/heads.ts';
 import { minute } from '../../support/payments.ts';
 
 const first = headKeyOf(Buffer.alloc(32, 1));
@@ -71,6 +71,32 @@ describe('heads', () => {
     assert.ok(!isRefusal(back));
     assert.deepEqual(problems([...entries.slice(0, 1), ...back]), []);
     assert.deepEqual(problems([...back], { after: entries[1] ?? null }), ['2 number']);
+  });
+
+  it('tell of an anchor once for whoever looked at the newest, with the key in force', () => {
+    const entries = someEntries();
+    const newest = entries.at(-1) ?? null;
+    const anchor = {
+      head: 2,
+      headHash: 'ab'.repeat(32),
+      chainId: 1500,
+      account: 'G',
+      transaction: '5f',
+      ledger: '9',
+    } as const;
+    const tell = (seen: number, key = second) =>
+      tellAnchor(newest, anchor, { seen, publicKey: key.publicKey, hashOf: hashOfHead, sign: key.sign });
+    assert.ok(isRefusal(tell(3)), 'another entry came meanwhile');
+    assert.ok(isRefusal(tell(4, first)));
+    const told = tell(4);
+    assert.ok(!isRefusal(told));
+    const further = head(told[0] ?? null, 40, second);
+    assert.ok(!isRefusal(further));
+    const all = [...entries, ...told, ...further];
+    assert.deepEqual(problems(all, { key: first.publicKey }), []);
+    assert.deepEqual(problems(changed(all, 4, { ledger: '8' })), ['5 signature', '6 previous']);
+    assert.deepEqual(problems(changed(all, 4, { keySince: 1 })), ['5 key', '6 previous']);
+    assert.deepEqual(problems(changed(all, 4, { position: '31' })), ['5 position', '6 previous']);
   });
 
   it('take another key from the former one alone', () => {

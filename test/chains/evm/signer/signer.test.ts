@@ -137,6 +137,7 @@ describe('treasury signer', () => {
       await rejectsAs('mismatch', open().sign(deploying({ receiver }), deployment));
       await rejectsAs('mismatch', open().sign(deploying({}), payout));
       await rejectsAs('mismatch', open().sign(transfer(usd(1n)), deployment));
+      await rejectsAs('mismatch', open().sign(transfer(usd(1n)), { ...deployment, kind: 'anchor' }));
     });
   });
 

@@ -137,7 +137,10 @@ describe('the Solana signer', () => {
     await assert.rejects(pay('one more'), (error) => error instanceof SigningRefused && error.reason === 'perHour');
   });
 
-  it('never cancels', () => refused(prepared(), 'mismatch', { kind: 'cancel', reference: 'nonce 1' }));
+  it('never cancels, and signs no transfer as what moves nothing', async () => {
+    await refused(prepared(), 'mismatch', { kind: 'cancel', reference: 'nonce 1' });
+    for (const kind of ['anchor', 'deployment'] as const) await refused(prepared(), 'mismatch', { ...payout, kind });
+  });
 
   describe('sweeps', () => {
     const purpose: SigningPurpose = { kind: 'sweep', reference: owner };
