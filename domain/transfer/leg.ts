@@ -95,6 +95,18 @@ export const canLand = ({ fate }: Attempt): boolean => fate === 'live' || fate =
 export const liveAttempts = (leg: TransferLeg): readonly SignedAttempt[] =>
   leg.attempts.filter((attempt) => attempt.fate === 'live').map((attempt) => attempt.signed);
 
+/**
+ * The live attempts, and behind them those that are dead and had their nonce. Of two instances one may find an attempt dead while the other
+ * outbids it: what then has used the nonce is known, and no stranger's.
+ */
+export function contenders(leg: TransferLeg): readonly SignedAttempt[] {
+  const live = liveAttempts(leg);
+  const isBeside = ({ nonce, account }: SignedAttempt) =>
+    nonce !== null && live.some((each) => each.nonce === nonce && each.account === account);
+  const dead = leg.attempts.filter(({ fate, signed: own }) => fate === 'dead' && isBeside(own));
+  return [...live, ...dead.map(({ signed: own }) => own)];
+}
+
 const withFate = (leg: TransferLeg, attempt: number, fate: Attempt['fate']): readonly Attempt[] =>
   leg.attempts.map((known) => (known.signed.attempt === attempt ? { ...known, fate } : known));
 

@@ -9,7 +9,7 @@ import { assert, isRefusal, type Refusal } from '../../../domain/decider.ts';
 import { epochMs, type Instant } from '../../../domain/time.ts';
 import { floatTaken } from '../../../domain/transfer/form.ts';
 import { referenceOf, type TransferKey } from '../../../domain/transfer/key.ts';
-import { isSpent, liveAttempts } from '../../../domain/transfer/leg.ts';
+import { contenders, isSpent, liveAttempts } from '../../../domain/transfer/leg.ts';
 import type { SignedAttempt } from '../../../domain/transfer/shapes.ts';
 import { accountReasons } from '../../../domain/transfer/waiting.ts';
 import type { Worker } from '../worker.ts';
@@ -152,7 +152,7 @@ export function transfersWorker(deps: TransfersDeps): Worker<TransferItem> {
 
   async function follow(outgoing: Outgoing, attempts: readonly SignedAttempt[], signal: AbortSignal): Promise<boolean> {
     const { key, purpose, leg } = outgoing;
-    const fate = await knownFate(deps, sentOf(leg.order, attempts), signal);
+    const fate = await knownFate(deps, sentOf(leg.order, contenders(leg)), signal);
     if (isRefusal(fate)) return wait(outgoing, fate.refused, fate.message);
     if (isDecided(fate)) {
       underway.ended(purpose.reference);

@@ -18,7 +18,7 @@ import { liveAttempts } from '../../../domain/transfer/leg.ts';
 import type { SignedAttempt } from '../../../domain/transfer/shapes.ts';
 import { ChainUnavailable } from '../../../src/chains/node/nodes.ts';
 import { transfersWorker } from '../../../src/subscribers/transfers/worker.ts';
-import { feeCaps, hashOf, held, minute, paid, terms, treasuryAccount } from '../../support/payments.ts';
+import { died, feeCaps, hashOf, held, minute, paid, terms, treasuryAccount } from '../../support/payments.ts';
 import { sharedBySigners } from '../../support/payouts.ts';
 import { accepted, processes } from '../../support/processes.ts';
 
@@ -80,6 +80,31 @@ describe('paying out', () => {
       assert.deepEqual(around.sent.slice(-1), [attempts()[1]?.bytes]);
     });
   }
+
+  it('takes what another instance found dead, while this one outbid it, for no stranger’s', async () => {
+    const { act, around, pass, attempts, foundDead, payment } = await paying();
+    await act();
+    const [{ hash, nonce }] = attempts() as [SignedAttempt];
+    around.fate = { kind: 'pending', mined: false };
+    pass(100 * second);
+    await act();
+    await foundDead(1);
+    const proof = { reason: 'reverted', detail: `transaction ${hash} was reverted` } as const;
+    const byStranger = { reason: 'nonceUsed', detail: `transaction ${hash} used nonce ${nonce}` } as const;
+    around.minedNonce = BigInt(nonce ?? 0) + 1n;
+    around.fate = (sent) =>
+      sent.nonce === nonce
+        ? { kind: 'dead', attempts: [1, 2], proof: sent.hash === hash ? proof : byStranger }
+        : { kind: 'unknown' };
+    await act();
+    assert.deepEqual(around.alarms, []);
+    const { payout } = await payment();
+    assert.deepEqual(
+      payout?.attempts.map(({ fate }) => fate),
+      ['dead', 'dead', 'live'],
+    );
+    assert.notEqual(attempts()[0]?.nonce, nonce, 'it is signed anew');
+  });
 
   it('never outbids where there are no nonces: it sends the same bytes until they are dead', async () => {
     const { act, around, pass, attempts } = await paying();
@@ -400,6 +425,9 @@ async function paying() {
     restart,
     around,
     payment,
+    /** By another instance, that knew no later attempt. */
+    foundDead: (attempt: number) =>
+      accepted(record(paymentDecider, paymentId, () => [died(attempt)], { cause: 'worker:test', appId: null })),
     hold: () => accepted(record(paymentDecider, paymentId, () => [held()], { cause: 'worker:test', appId: null })),
     attempts: () => known.attempts,
     pass(duration_ms: number) {
