@@ -14,6 +14,9 @@ export interface ContractDeps extends NumberedDeps {
 
 const [, payMany] = ourContracts;
 
+/** Tokens of these chains count in 256 bits. */
+const countedMost = 2n ** 256n - 1n;
+
 const noBatches = (chainId: ChainId): Refusal =>
   refuse(
     'invalidRequest',
@@ -47,7 +50,7 @@ export async function orderAllowance(
   const token = chainOf(chainId).tokens.find(({ symbol }) => symbol === asked.token.toUpperCase());
   if (!token) return refuse('invalidRequest', `${asked.token} is no token of ${chainOf(chainId).name}`);
   const most = parseAmount(asked.amount, token.decimals);
-  if (typeof most !== 'bigint')
+  if (typeof most !== 'bigint' || most > countedMost)
     return refuse('invalidRequest', `${asked.amount} is no amount of ${token.symbol} like 25000 or 0.50`);
   return orderOnce(
     { rail, ...deps },
