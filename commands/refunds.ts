@@ -81,7 +81,9 @@ export function createRefunds(deps: RefundsDeps): Refunds {
     if (found.terms.keyless && (asked.by === 'owner' || asked.by === 'key')) return ofStranger;
     const to = asked.to === 'proven' ? asked.to : asSpelled(deps, found, asked.to);
     const whole: RefundOrder = { ...asked, to, signers: to === 'proven' ? await signersOf(handle, found) : [] };
-    const costs = await costsOf(deps, found, whole);
+    // What a key has ordered is answered though its chain is away, or its receiver takes nothing any more.
+    const isRepeated = asked.key !== null && found.refunds.some(({ request }) => request.requestKey === asked.key);
+    const costs = isRepeated ? new Map<string, SendingCost>() : await costsOf(deps, found, whole);
     return isRefusal(costs) ? costs : { payment: found, whole, costOf: (planned) => costs.get(keyOf(planned)) };
   }
 
@@ -101,9 +103,9 @@ export function createRefunds(deps: RefundsDeps): Refunds {
   }
 
   async function preview(of: RefundedPayment, asked: AskedRefund): Promise<readonly PricedRefund[] | Refusal> {
-    const ready = await read(of, asked);
+    const ready = await read(of, { ...asked, key: null });
     if (isRefusal(ready)) return ready;
-    const events = requestRefunds(ready.payment, { ...ready.whole, key: null }, ready.costOf, clock.now());
+    const events = requestRefunds(ready.payment, ready.whole, ready.costOf, clock.now());
     if (isRefusal(events)) return events;
     const plan = planRefunds(ready.payment, ready.whole);
     if (isRefusal(plan)) return plan;

@@ -147,6 +147,24 @@ describe('an order of refunds', () => {
     assert.equal((await typesIn(`payment-${paymentId}`)).filter((type) => type === 'RefundRequested').length, 2);
   });
 
+  it('that a key has made is answered though nobody can tell any more what sending costs', async () => {
+    const { refundsOf, start } = await world();
+    const order = asked({ scope: part('1.00'), key: 'refund-1' });
+    const first = await accepted(refundsOf().order(ours, order, by));
+    const payoutCostOf = async () => {
+      throw new Unavailable('no node answers', 5);
+    };
+    const away = createRefunds({
+      handle: start(),
+      clock: { now: () => minute(81) },
+      addresses: addressBook,
+      canReceive: {},
+      payoutCostOf,
+    });
+    const again = await accepted(away.order(ours, order, by));
+    assert.deepEqual([again.orderedNow, again.refunds.length], [false, first.refunds.length]);
+  });
+
   it('is refused for a payment that there is not, or that is another app’s', async () => {
     const { refunds } = await world();
     assert.equal(codeOf(await refunds.order({ paymentId: 'none', appId }, asked(), by)), 'paymentNotFound');
