@@ -169,7 +169,7 @@ function createWorld({ seed, chains: there, only, payments, traced = () => {} }:
   };
   let customers: Customers | null = null;
   const watched: Watched = watchInvariants(chains, () => customers?.orders ?? []);
-  const orders = payments ?? 3 + random.below(4);
+  const orders = payments ?? 1 + random.below(5);
 
   return {
     run,
