@@ -79,26 +79,29 @@ interface Asked {
 }
 
 /**
- * An answer without logs of a block whose header says that there may be some is compared with another node's, or with the receipts that
- * the same node has where it is the only one.
+ * An answer without logs of a block whose header says that there may be some is compared with another node's, or, where none can say, with
+ * the receipts that the same node has.
  * @throws RpcFailed when these show some; what cannot be told proves nothing
  */
 export async function checkEmpty(chain: Chain, asked: Asked, header: Header, shown: LogsShown): Promise<void> {
   if (!isEmpty(shown) || !mayHoldTransfers(chain, header)) return;
-  const { node, others } = asked;
-  if (others.length > 0) return compareEmpty(chain, asked, { blockHash: header.hash });
+  if (await compareEmpty(chain, asked, { blockHash: header.hash })) return;
+  const { node } = asked;
   // null: it has just shown the block, and does not know it.
   const count = await countReceiptLogs(node, addressesOf(chain), header.hash).catch(orNothing);
   if (count !== 0 && count !== 'unknown')
     throw new RpcFailed(node.name, 'eth_getLogs', 'malformed', `it leaves out what block ${header.hash} holds`);
 }
 
-/** @throws RpcFailed when another node shows logs where this one shows none; one that cannot say proves nothing */
-export async function compareEmpty(chain: Chain, { node, others }: Asked, where: LogsWhere): Promise<void> {
-  const [other] = others;
-  const shown = other && (await transferLogs(other, addressesOf(chain), where).catch(orNothing));
-  if (!shown || shown === 'unknown' || isEmpty(shown)) return;
-  throw new RpcFailed(node.name, 'eth_getLogs', 'malformed', `it leaves out what ${other?.name} shows`);
+/** @returns whether another node could say. @throws RpcFailed when it shows logs where this one shows none */
+export async function compareEmpty(chain: Chain, { node, others }: Asked, where: LogsWhere): Promise<boolean> {
+  for (const other of others) {
+    const shown = await transferLogs(other, addressesOf(chain), where).catch(orNothing);
+    if (shown === 'unknown') continue;
+    if (isEmpty(shown)) return true;
+    throw new RpcFailed(node.name, 'eth_getLogs', 'malformed', `it leaves out what ${other.name} shows`);
+  }
+  return false;
 }
 
 export const isEmpty = ({ logs, broken }: LogsShown): boolean => logs.length + broken.length === 0;

@@ -111,16 +111,13 @@ async function proven(
     throw new RpcFailed(node.name, 'eth_getLogs', 'malformed', `the range ends otherwise than block ${end.number}`);
   await checkEmpty(chain, { node, others }, end, endsLogs);
   if (!isEmpty(shown)) return shown;
-  if (others.length > 0) {
-    await compareEmpty(chain, { node, others }, { from: cursor.blockNumber + 1n, to: end.number });
-    return shown;
-  }
+  if (await compareEmpty(chain, { node, others }, { from: cursor.blockNumber + 1n, to: end.number })) return shown;
   await checkBetween(chain, node, { cursor, end, headersAt }, shown);
   return shown;
 }
 
 /**
- * Nobody else can be asked: each block before the end that used gas says in its header whether it may hold transfers. What the head is
+ * Nobody else can say: each block before the end that used gas says in its header whether it may hold transfers. What the head is
  * not shown, a final pass sees; what that one is not shown would be lost.
  * @throws RpcFailed when a block holds some
  */

@@ -153,6 +153,20 @@ describe('blocks near the head of an EVM chain', () => {
     assert.equal(receivedBy(observer, customer), 5n);
   });
 
+  it('that a node shows empty against their headers are not passed over while the other cannot say', async () => {
+    const world = await createWorld(8453);
+    const [forgetful, other] = [await startProxy(world.rpcUrl), await startProxy(world.rpcUrl)];
+    const observer = await observe(ingesterOf([forgetful.url, other.url]), 'final');
+    forgetful.behave(async (method, params, forward) => (method === 'eth_getLogs' ? [] : forward(method, params)));
+    other.behave(broken);
+    await world.pay(customer, 5n);
+    await world.mine(20);
+    await observer.follow().catch((error) => assert.ok(error instanceof ChainUnavailable));
+    other.behave(honest);
+    await observer.follow();
+    assert.equal(receivedBy(observer, customer), 5n);
+  });
+
   it('tell by their headers whether they may hold transfers of the catalogue’s tokens', async () => {
     const world = await createWorld(8453);
     await world.pay(customer, 5n);
