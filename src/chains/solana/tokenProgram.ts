@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import { type AccountMeta, PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js';
 import { assert } from '../../../domain/decider.ts';
+import { boundedMap } from '../boundedMap.ts';
 import type { RawAccount } from './reads.ts';
 
 export const tokenProgram = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
@@ -19,6 +20,16 @@ const suffix = Buffer.concat([associatedProgram.toBytes(), Buffer.from('ProgramD
  * program does. The library's own derivation is asynchronous, which a signer's check is not.
  */
 export function tokenAccountOf(owner: string, mint: string): string {
+  const key = `${owner} ${mint}`;
+  const account = lately.get(key) ?? derived(owner, mint);
+  lately.set(key, account);
+  return account;
+}
+
+/** The treasury's are asked for all the time, and points of the curve are dear. */
+const lately = boundedMap<string>(2_000);
+
+function derived(owner: string, mint: string): string {
   const seeds = Buffer.concat([new PublicKey(owner).toBytes(), middle, new PublicKey(mint).toBytes()]);
   for (let bump = 255; bump >= 0; bump--) {
     const found = createHash('sha256').update(seeds).update(Uint8Array.of(bump)).update(suffix).digest();
