@@ -55,13 +55,38 @@ export function beginRun(run: Run | null): void {
   taking = run;
 }
 
+const crashNames = new Map<string, string>();
+
+/** The same text each time: texts that are put together anew are dear as keys. */
+function crashAt(point: string): string {
+  const name = crashNames.get(point) ?? `crash.${point}`;
+  crashNames.set(point, name);
+  return name;
+}
+
+const places = new Map<string, ReturnType<typeof namePlaces>>();
+
+function placesOf(port: string): ReturnType<typeof namePlaces> {
+  const known = places.get(port) ?? namePlaces(port);
+  places.set(port, known);
+  return known;
+}
+
+const namePlaces = (port: string) => ({
+  before: `before.${port}`,
+  after: `after.${port}`,
+  lostRequest: `lost.request.${port}`,
+  lostAnswer: `lost.answer.${port}`,
+  repeated: `repeated.${port}`,
+});
+
 /** What the current process comes to: it may end right here. @returns whether it goes on */
 export function survives(point: string): boolean {
   const process = runningProcess();
   if (process === null) return true;
   if (!process.alive) return false;
   const run = theRun();
-  if (!run.faults.fails(`crash.${point}`, run.weather.crash)) return true;
+  if (!run.faults.fails(crashAt(point), run.weather.crash)) return true;
   run.note(`${process.name} crashes at ${point}`);
   endProcess(process);
   run.crashed(process, point);
@@ -85,24 +110,25 @@ export function call<T>({ port, serve, lost, repeats = false, patience_ms = 5_00
   const run = theRun();
   const process = runningProcess();
   const { agenda, faults, weather, random } = run;
-  if (!survives(`before.${port}`)) return never();
+  const at = placesOf(port);
+  if (!survives(at.before)) return never();
   const way_ms = () => 1 + random.below(weather.way_ms);
 
   return new Promise<T>((resolve, reject) => {
     const back = (wait_ms: number, settle: () => void) =>
       agenda.after(wait_ms, () =>
         runIn(process, () => {
-          if (survives(`after.${port}`)) settle();
+          if (survives(at.after)) settle();
         }),
       );
-    if (lost && faults.fails(`lost.request.${port}`, weather.loss)) {
+    if (lost && faults.fails(at.lostRequest, weather.loss)) {
       run.note(`${process?.name} loses the request of ${port}`);
       back(patience_ms, () => reject(lost()));
       return;
     }
     agenda.after(way_ms(), () => {
       const settle = settlement(serve, resolve, reject);
-      if (repeats && faults.fails(`repeated.${port}`, weather.repeat))
+      if (repeats && faults.fails(at.repeated, weather.repeat))
         agenda.after(
           way_ms(),
           () =>
@@ -112,7 +138,7 @@ export function call<T>({ port, serve, lost, repeats = false, patience_ms = 5_00
               () => {},
             ),
         );
-      if (lost && faults.fails(`lost.answer.${port}`, weather.loss)) {
+      if (lost && faults.fails(at.lostAnswer, weather.loss)) {
         run.note(`${process?.name} loses the answer of ${port}`);
         back(patience_ms, () => reject(lost()));
       } else back(way_ms(), settle);

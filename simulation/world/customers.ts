@@ -30,15 +30,15 @@ export interface Customers {
 }
 
 const orderPause_ms = 1_500;
-const orderWithin_ms = 20_000;
-const payWithin_ms = 40_000;
+const orderWithin_ms = 8_000;
+const payWithin_ms = 8_000;
 
 /** How a customer pays: in which parts of what is asked for. */
 type Way = readonly number[];
 const usual: readonly [Way, ...Way[]] = [[100], [100], [100], [100], [100], [100], [40, 60], [100, 100], [120]];
 /** Where too little comes, or nothing, the end is an hour away: such worlds are few. */
 const short: readonly [Way, ...Way[]] = [[100], [100], [60], []];
-const shortWorlds = 40;
+const shortWorlds = 100;
 
 export function startCustomers(
   random: Random,
@@ -92,7 +92,11 @@ export function startCustomers(
             note(`${each.orderId} is payment ${created.payment.terms.paymentId}`);
             pay(each, created.payment);
           }),
-        (error: unknown) => note(`${each.orderId} is not answered: ${String(error)}`),
+        (error: unknown) => {
+          note(`${each.orderId} is not answered: ${String(error)}`);
+          if (!answered) again();
+          answered = true;
+        },
       );
     });
   }
@@ -112,7 +116,7 @@ export function startCustomers(
         });
       });
     }
-    agenda.after(payWithin_ms + 1_000, () => {
+    agenda.after(Math.max(0, ...parts.map(({ wait_ms }) => wait_ms)) + 1, () => {
       open -= 1;
     });
   }

@@ -15,6 +15,7 @@ import { type Customers, startCustomers } from './customers.ts';
 import { checkPayins, checkPayouts, checkRebuild, prepare, unseenPayins } from './ends.ts';
 import { Violation, type Watched, watchInvariants } from './invariants.ts';
 import { configOf, createInstance } from './service.ts';
+import { stockDeposits } from './stock.ts';
 
 export interface Asked {
   readonly seed: number;
@@ -46,7 +47,12 @@ export interface Outcome {
 }
 
 const start_ms = Date.UTC(2026, 0, 5, 9);
-const calmAfter_ms = 15_000;
+/** Faults last until all payments have ended, and at most so long. */
+const faultsWithin_ms = 80_000;
+/** Payments of a world: many small ones come past more than a few large. */
+const sizes: readonly [number, ...number[]] = [1, 1, 1, 2, 2, 2, 3, 3, 4, 6];
+/** Of so many worlds, one begins without deposit addresses in stock. */
+const emptyStocks = 20;
 const restartsWithin_ms = 8_000;
 /** What has not come to its end so long after the last fault never will. */
 const endsWithin_ms = 3 * 60 * 60_000;
@@ -116,6 +122,7 @@ function createWorld({ seed, chains: there, only, payments, traced = () => {} }:
   });
   const postgres = createPostgres(agenda.now_ms);
   for (const set of projectionSets) prepare(postgres, set);
+  if (random.fork('stock').below(emptyStocks) > 0) stockDeposits(postgres);
   const kernel: Kernel = {
     random: random.fork('chains'),
     fails: faults.fails,
@@ -169,7 +176,7 @@ function createWorld({ seed, chains: there, only, payments, traced = () => {} }:
   };
   let customers: Customers | null = null;
   const watched: Watched = watchInvariants(chains, () => customers?.orders ?? []);
-  const orders = payments ?? 1 + random.below(5);
+  const orders = payments ?? random.pick(sizes);
 
   return {
     run,
@@ -178,8 +185,8 @@ function createWorld({ seed, chains: there, only, payments, traced = () => {} }:
     watched,
     begin() {
       first.start();
-      // A second one competes in every other world, for a while.
-      if (restarts.below(2) === 0) agenda.after(restarts.below(30_000), () => second.start());
+      // A second one competes in some worlds, for a while.
+      if (restarts.below(3) === 0) agenda.after(restarts.below(30_000), () => second.start());
       customers = startCustomers(random.fork('customers'), { chains, instances, count: orders });
       return customers;
     },
@@ -231,11 +238,11 @@ async function live(world: World): Promise<void> {
     }
   }
 
-  await until(Number.MAX_SAFE_INTEGER, customers.done);
-  await until(agenda.now_ms() + calmAfter_ms, () => false);
+  const isOver = () => customers.done() && watched.ended(instant(agenda.now_ms()));
+  await until(start_ms + faultsWithin_ms, isOver);
   world.calmDown();
   const isAtRest = () =>
-    watched.ended(instant(agenda.now_ms())) &&
+    isOver() &&
     stores.postgres.view.rows('todo_webhooks').length === 0 &&
     unseenPayins(chains, watched.payments).length === 0 &&
     hasRead(world);

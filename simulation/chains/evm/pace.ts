@@ -19,7 +19,7 @@ export interface Pace {
 
 export const paceOf: Readonly<Record<EvmChainId, Pace>> = {
   1: {
-    block_ms: 12_000,
+    block_ms: 6_000,
     forkMost_blocks: 3,
     finalized_blocks: 6,
     depth: '4',
@@ -43,7 +43,7 @@ export const paceOf: Readonly<Record<EvmChainId, Pace>> = {
     extraFee_wei: 0n,
   },
   137: {
-    block_ms: 6_000,
+    block_ms: 5_000,
     forkMost_blocks: 3,
     finalized_blocks: 4,
     depth: 'finalized',
@@ -61,4 +61,4 @@ export const paceOf: Readonly<Record<EvmChainId, Pace>> = {
 };
 
 /** How often the service looks. */
-export const pollOf_ms = ({ block_ms }: Pace): number => Math.max(2_000, block_ms / 3);
+export const pollOf_ms = ({ block_ms }: Pace): number => Math.max(3_000, block_ms / 2);

@@ -21,6 +21,9 @@ const treasuryKey = base58.encode(Buffer.concat([secret, base58.decode(treasury)
 /** Slots of a second, some at a time: a transaction is valid for a hundred and fifty of them. */
 export const slot_ms = 1_000;
 const together = 4;
+/** All deposits' keys follow from it. */
+export const depositSeed = '5e'.repeat(32);
+
 export const tick_ms = slot_ms * together;
 const begunBefore_slots = 40;
 const nodesLeast = 2;
@@ -144,7 +147,7 @@ export const openSolanaChain: OpenChain = (kernel, chainId) => {
       [`POLL_MS_${chainId}`]: '4000',
       SOLANA_TREASURY_PRIVATE_KEY: treasuryKey,
       SOLANA_TREASURY_ADDRESS: treasury,
-      SOLANA_DEPOSIT_SEED: '5e'.repeat(32),
+      SOLANA_DEPOSIT_SEED: depositSeed,
     },
   };
 };
