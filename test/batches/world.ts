@@ -19,6 +19,7 @@ import {
   type Unsigned,
 } from '../../commands/transfers/ports.ts';
 import { type Batch, payoutBatch } from '../../domain/batch/batch.ts';
+import { bounceImpossible } from '../../domain/payment/close.ts';
 import { createPayment } from '../../domain/payment/create.ts';
 import type { PaymentEvent } from '../../domain/payment/events.ts';
 import { retryPayout } from '../../domain/payment/payout.ts';
@@ -118,15 +119,23 @@ export function fakeChain() {
   };
 }
 
-export async function batchWorld(count: number) {
+/** @param pause before and after each look at store and chain: what others do meanwhile */
+export async function batchWorld(count: number, pause: () => Promise<void> = async () => {}) {
   const memory = memoryEventStore();
   /** Streams that others wrote to. */
   const broken = new Set<string>();
   const read: typeof memory.read = async (stream, options) => {
     if (broken.has(stream)) throw new ChainBroken({ stream, revision: 1n, expected: 'one link', found: 'another' });
-    return memory.read(stream, options);
+    return between(() => memory.read(stream, options));
   };
-  const { start, clock, time, store, typesIn } = processes({ store: { ...memory, read } });
+  const append: typeof memory.append = (...asked) => between(() => memory.append(...asked));
+  const between = async <T>(work: () => T | Promise<T>): Promise<T> => {
+    await pause();
+    const answer = await work();
+    await pause();
+    return answer;
+  };
+  const { start, clock, time, store, typesIn } = processes({ store: { ...memory, read, append } });
   const chain = fakeChain();
   const numbers = Array.from({ length: count }, (_, at) => at + 1);
   const around = {
@@ -148,7 +157,7 @@ export async function batchWorld(count: number) {
   const rail = {
     chainId,
     account,
-    minedNonce: async () => chain.next(),
+    minedNonce: () => between(chain.next),
     async prepare(order: TransferOrder, nonce: bigint) {
       const to = receiversOf(order);
       if (around.refuses !== null && to.includes(receiverOf(around.refuses)))
@@ -171,10 +180,11 @@ export async function batchWorld(count: number) {
       return { chainId, account, nonce, order, validUntil: null, fee: feeCaps(around.fees), payload: [] };
     },
     async broadcast(bytes: string) {
+      await pause();
       await checkRecorded(bytes);
       chain.pool.add(bytes);
     },
-    fate: async (sent: readonly Sent[]) => chain.fate(sent),
+    fate: (sent: readonly Sent[]) => between(() => chain.fate(sent)),
     canLand: async ({ nonce }: Sent) => BigInt(nonce ?? 0) >= chain.next(),
     stillFinal: async ({ hash, blockHash }: { hash: string; blockHash: string }) =>
       chain.mined.some(({ sending, block }) => sending.hash === hash && block === blockHash),
@@ -184,6 +194,7 @@ export async function batchWorld(count: number) {
     account,
     check: () => {},
     async sign({ nonce, fee, payload }) {
+      await pause();
       const hash = hashOf(String(nonce), fee, payload);
       chain.signed.set(hash, { nonce: nonce ?? 0n, hash, pays: payload as readonly string[] });
       return { bytes: hash, hash };
@@ -249,6 +260,18 @@ export async function batchWorld(count: number) {
   const act = (key: TransferKey) => surviving(() => process.worker.act({ key, appId: null }, signal));
 
   return {
+    /** One more process beside the others. */
+    instance() {
+      const own = boot();
+      return {
+        open: () => putTogether({ ...own, clock, crash, rail, batching }, numbers.map(paymentIdOf), signal),
+        act: (key: TransferKey) => own.worker.act({ key, appId: null }, signal),
+        audit: (key: TransferKey) => own.audit.act({ key }, signal),
+        tend: () => tendNonces({ ...own.signing, failed: () => {} }, signal),
+      };
+    },
+    bounce: (n: number) =>
+      outside(paymentDecider, paymentIdOf(n), (p) => bounceImpossible(p, 'by hand', clock.now()), facts),
     numbers,
     chain,
     around,
