@@ -1,7 +1,7 @@
 /** The other end of a rebalance: its money has come to our account on another chain. */
 import { chainOf } from '../../domain/chains.ts';
 import { type Refusal, refuse } from '../../domain/decider.ts';
-import { day_ms } from '../../domain/time.ts';
+import { day_ms, type Instant } from '../../domain/time.ts';
 import { type OperationState, operation, rebalanceArrived } from '../../domain/treasury/operation.ts';
 import type { AccountHistory } from '../accountHistory.ts';
 import { currentState, type Handle, type Handled } from '../handle.ts';
@@ -27,22 +27,23 @@ export async function recordArrival(
   signal: AbortSignal,
 ): Promise<Handled<OperationState> | Refusal> {
   const { handle, clock } = deps;
-  const expects = (await currentState(handle, operation, id))?.ordered.expects;
-  const amount = expects ? await broughtBy(deps, expects, hash, signal) : 0n;
+  const ordered = (await currentState(handle, operation, id))?.ordered;
+  const expects = ordered?.expects;
+  const amount = expects ? await broughtBy(deps, { ...expects, since: ordered.orderedAt }, hash, signal) : 0n;
   if (expects && amount <= 0n) {
-    const message = `${hash} did not bring ${expects.token.symbol} to ${expects.account} on ${chainOf(expects.chainId).name} in the last days, as its nodes show it`;
+    const message = `${hash} did not bring ${expects.token.symbol} to ${expects.account} on ${chainOf(expects.chainId).name} since it was ordered, as its nodes show it`;
     return refuse('invalidRequest', message);
   }
   const seen = { hash, amount, by: operatorName(by), now: clock.now() };
   return handle(operation, id, (state) => rebalanceArrived(state, seen), { ...by, appId: null });
 }
 
-type Expected = NonNullable<NonNullable<OperationState>['ordered']['expects']>;
+type Expected = NonNullable<NonNullable<OperationState>['ordered']['expects']> & { readonly since: Instant };
 
-/** In smallest units; nought where the account's history does not have it. */
+/** In smallest units; nought where the account's history does not have it, or it came before the money was sent for. */
 async function broughtBy(
   { historyOf }: Deps,
-  { chainId, account, token }: Expected,
+  { chainId, account, token, since }: Expected,
   hash: string,
   signal: AbortSignal,
 ): Promise<bigint> {
@@ -56,7 +57,8 @@ async function broughtBy(
     const page = await history.transactions({ ...range, after }, signal);
     const found = page.transactions.find(({ txHash }) => txHash === hash);
     const came = found?.changes.filter(({ asset }) => asset === token.address) ?? [];
-    if (found) return found.succeeded ? came.reduce((sum, change) => sum + change.amount, 0n) : 0n;
+    if (found)
+      return found.succeeded && found.time >= since ? came.reduce((sum, change) => sum + change.amount, 0n) : 0n;
     after = page.next;
     if (after === null) return 0n;
   }

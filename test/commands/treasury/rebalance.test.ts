@@ -9,6 +9,7 @@ import * as p from '../../support/payments.ts';
 
 const ada = { cause: 'operator:ada' } as const;
 const hash = p.hashOf('bridge');
+const before = p.hashOf('a top-up that came before it was ordered');
 
 describe('a rebalance', () => {
   it('has arrived when our account’s own history shows the transaction that is named', async () => {
@@ -26,12 +27,20 @@ describe('a rebalance', () => {
     const change = { asset: token.address, amount: 79_000_000n, counterparty: null };
     const history = {
       standing: async () => ({ blockNumber: 100n }),
-      transactions: async () => ({ transactions: [{ txHash: hash, succeeded: true, changes: [change] }], next: null }),
+      transactions: async () => ({
+        transactions: [
+          { txHash: hash, time: p.minute(9), succeeded: true, changes: [change] },
+          { txHash: before, time: p.minute(-1), succeeded: true, changes: [change] },
+        ],
+        next: null,
+      }),
     } as unknown as AccountHistory;
     const deps = { ...world, historyOf: () => history };
     const arriving = (named: string) => recordArrival(deps, { id: 'r', hash: named }, ada, AbortSignal.timeout(1_000));
-    const unknown = await arriving(p.hashOf('another'));
-    assert.ok(isRefusal(unknown) && /did not bring USDC/.test(unknown.message));
+    for (const named of [p.hashOf('another'), before]) {
+      const unknown = await arriving(named);
+      assert.ok(isRefusal(unknown) && /did not bring USDC/.test(unknown.message), named);
+    }
     const arrived = await arriving(hash);
     assert.equal(!isRefusal(arrived) && arrived.state?.arrived?.amount, 79_000_000n);
     const again = await arriving(hash);
