@@ -14,8 +14,8 @@ export interface Mutant {
   readonly breaks: keyof typeof invariants;
   /** The fastest spec files that fail then. */
   readonly specs: readonly [string, ...string[]];
-  /** A seed of the simulation that finds it, where one does. */
-  readonly seed?: string;
+  /** A seed of the simulation that finds it, where one is known. */
+  readonly seed?: number;
 }
 
 export interface NamedMutant extends Mutant {

@@ -24,7 +24,7 @@ export const mutantCells = ({ name, bug, seenIn, breaks, file, specs, seed }: Na
   breaks: `\`${breaks}\``,
   file: linked(file),
   specs: specs.map(linked).join(', '),
-  seed: seed ?? '–',
+  seed: `${seed ?? '–'}`,
 });
 
 function mutantsTable(trials: readonly Trial[]): string {

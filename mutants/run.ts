@@ -72,11 +72,13 @@ async function tried(mutants: readonly NamedMutant[]): Promise<readonly Trial[]>
 }
 
 function inWords(trial: Trial): string {
-  const { mutant, run, sound } = trial;
+  const { mutant, run, sound, simulated } = trial;
   const seconds = `${(run.took_ms / 1_000).toFixed(1)} s`;
   const mark = isCaught(trial) ? '✓' : '✗';
   if (sound && sound.ended !== 'green') return `${mark} ${mutant.name}: its specs fail without it, too: ${said(sound)}`;
-  return `${mark} ${mutant.name} (${seconds}): ${said(run)}`;
+  if (simulated === null) return `${mark} ${mutant.name}: seed ${mutant.seed} of the simulation finds it no more`;
+  const inWorlds = simulated === undefined ? '' : `, and seed ${mutant.seed}: ${simulated}`;
+  return `${mark} ${mutant.name} (${seconds}): ${said(run)}${inWorlds}`;
 }
 
 function said(run: Trial['run']): string {

@@ -34,6 +34,12 @@ function judged(lines: readonly string[]): Ended {
   return passes > 0 ? { ended: 'green', passes } : { ended: 'broken', said: lines.join('\n').slice(-saidMax) };
 }
 
+/** Runs one seed of the tree's own simulation. @returns what it found broken; null where all is well, or it could not be run */
+export async function runSeed(folder: string, seed: number): Promise<string | null> {
+  const lines = await linesOf(folder, ['simulation/run.ts', '--seed', String(seed), '--no-shrink']);
+  return lines.flatMap((line) => /^FAILED (\w+):/.exec(line)?.[1] ?? [])[0] ?? null;
+}
+
 async function linesOf(cwd: string, args: readonly string[]): Promise<readonly string[]> {
   const child = spawn(process.execPath, args, {
     cwd,

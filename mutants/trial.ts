@@ -1,17 +1,21 @@
 /** Each mutant is put in and its specs are run: they have to fail, and to be green without it. */
 import type { NamedMutant } from './mutant.ts';
-import { runSpecs, type SpecsRun } from './specs.ts';
+import { runSeed, runSpecs, type SpecsRun } from './specs.ts';
 import { copyTree, type Tree } from './tree.ts';
 
-/** `sound`: the specs as they run without the bug; missing where that was not asked for. */
+/**
+ * `sound`: the specs as they run without the bug; missing where that was not asked for. `simulated`: what the simulation found broken with the
+ * mutant's seed; missing where it has none.
+ */
 export interface Trial {
   readonly mutant: NamedMutant;
   readonly run: SpecsRun;
   readonly sound?: SpecsRun;
+  readonly simulated?: string | null;
 }
 
-export const isCaught = ({ run, sound }: Trial): boolean =>
-  run.ended === 'red' && (sound === undefined || sound.ended === 'green');
+export const isCaught = ({ run, sound, simulated }: Trial): boolean =>
+  run.ended === 'red' && (sound === undefined || sound.ended === 'green') && simulated !== null;
 
 interface TryOptions {
   readonly root: string;
@@ -38,10 +42,14 @@ export async function tryMutants({ root, mutants, atOnce, done }: TryOptions): P
     });
     const sound = new Map(soundRuns);
     return await sideBySide(trees, mutants, async (tree, mutant) => {
-      const run = await tree.with(mutant, () => runSpecs(tree.folder, mutant.specs));
+      const { seed } = mutant;
+      const tried = await tree.with(mutant, async () => ({
+        run: await runSpecs(tree.folder, mutant.specs),
+        ...(seed !== undefined && { simulated: await runSeed(tree.folder, seed) }),
+      }));
       done(mutant.name);
       const without = sound.get(mutant.specs.join(' '));
-      return { mutant, run, ...(without && { sound: without }) };
+      return { mutant, ...tried, ...(without && { sound: without }) };
     });
   } finally {
     for (const tree of trees) tree.remove();

@@ -14,6 +14,7 @@ export interface Totals {
   readonly coverage: Coverage;
 }
 
+const pairsShown = 12;
 const hour_ms = 3_600_000;
 const whole = (count: number): string => Math.round(count).toLocaleString('en-US');
 
@@ -30,7 +31,13 @@ export function summaryOf(totals: Totals, eventTypes: readonly string[]): string
   const crashes = Object.fromEntries(Object.entries(coverage.faults).filter(([name]) => isCrash(name)));
   const others = Object.fromEntries(Object.entries(coverage.faults).filter(([name]) => !isCrash(name)));
   const unseen = eventTypes.filter((type) => !(type in coverage.events));
-  const pairs = Object.keys(coverage.pairs);
+  const pairs = Object.keys(coverage.pairs).length;
+  const kinds = Object.keys(coverage.faults).sort();
+  const missed = kinds.flatMap((one, at) =>
+    kinds
+      .slice(at + 1)
+      .flatMap((other) => (`${one} + ${other}` in coverage.pairs ? [] : [`\`${one}\` + \`${other}\``])),
+  );
   const last = totals.from + totals.seeds - 1;
   return `# What the simulation has shown
 
@@ -57,7 +64,7 @@ ${table(
     ],
     ['places of crashes', whole(Object.keys(crashes).length)],
     ['kinds of other faults', whole(Object.keys(others).length)],
-    ['pairs of kinds of faults in one run', whole(pairs.length)],
+    ['pairs of kinds of faults in one run', `${whole(pairs)} of ${whole((kinds.length * (kinds.length - 1)) / 2)}`],
     ['types of events', `${Object.keys(coverage.events).length} of ${eventTypes.length}`],
   ],
 )}
@@ -69,6 +76,10 @@ ${table(['place', 'crashes'], counted(crashes))}
 ## Other faults
 
 ${table(['fault', 'times'], counted(others))}
+
+## Pairs
+
+Never in one run, of the kinds that there were: ${whole(missed.length)}${missed.length > 0 ? `, such as ${missed.slice(0, pairsShown).join(', ')}` : ''}.
 
 ## Events
 

@@ -4,7 +4,7 @@ import { categoryOf, type StoredEvent } from '../../domain/decider.ts';
 import { nextStep } from '../../domain/payment/next.ts';
 import { type Payment, type PaymentState, paymentDecider } from '../../domain/payment/state.ts';
 import type { Instant } from '../../domain/time.ts';
-import type { SimulatedChain } from '../kernel/ports.ts';
+import type { SimulatedChain, TrueTransfer } from '../kernel/ports.ts';
 import type { Order } from './customers.ts';
 
 /** Something happened that never may. */
@@ -65,6 +65,17 @@ export function watchInvariants(chains: readonly SimulatedChain[], orders: () =>
     }
   }
 
+  /** What counts as come stays on its chain for ever. */
+  function checkConfirmed({ type, data, stream }: StoredEvent): void {
+    if (type !== 'PayinConfirmed') return;
+    const { chainId, txHash } = (data as { readonly transfer: Pick<TrueTransfer, 'txHash'> & { chainId: number } })
+      .transfer;
+    const truth = chains.find((chain) => chain.chainId === chainId)?.truth;
+    const there = truth?.transfers().find((each) => each.txHash === txHash);
+    if (!truth || !there || there.block > truth.final())
+      broken.push(new Violation('creditedWhenFinal', `${stream} counts ${txHash}, which chain ${chainId} may lose`));
+  }
+
   function checkSent({ chainId, truth }: SimulatedChain, from: number): number {
     const received = truth.received();
     for (const hash of received.slice(from)) {
@@ -81,6 +92,7 @@ export function watchInvariants(chains: readonly SimulatedChain[], orders: () =>
         broken.push(new Violation('gapless', `${stored.stream} goes on at ${stored.revision}, not ${expected}`));
       revisions.set(stored.stream, stored.revision);
       hashesIn(stored.data, recorded);
+      checkConfirmed(stored);
       fold(stored);
     },
     delivered(deliveryId, isByHand) {

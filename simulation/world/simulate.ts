@@ -14,6 +14,7 @@ import { createLog } from '../store/log.ts';
 import { type Customers, startCustomers } from './customers.ts';
 import { checkPayins, checkPayouts, checkRebuild, prepare, unseenPayins } from './ends.ts';
 import { Violation, type Watched, watchInvariants } from './invariants.ts';
+import { checkMoney } from './money.ts';
 import { configOf, createInstance } from './service.ts';
 import { stockDeposits } from './stock.ts';
 
@@ -251,6 +252,7 @@ async function live(world: World): Promise<void> {
   if (!isAtRest()) throw new Violation('ends', unended(world));
 
   checkPayouts(customers.orders, watched.payments);
+  checkMoney(chains, watched.payments);
   await checkRebuild(stores.log, stores.postgres);
 }
 

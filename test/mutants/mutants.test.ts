@@ -50,11 +50,13 @@ describe('mutants', () => {
     const green = { ended: 'green', passes: 1, took_ms: 1 } as const;
     const broken = { ended: 'broken', said: 'no such file', took_ms: 1 } as const;
     assert.equal(isCaught({ mutant, run: red, sound: green }), true);
+    assert.equal(isCaught({ mutant, run: red, sound: green, simulated: 'oneWebhook' }), true);
     for (const trial of [
       { run: green, sound: green },
       { run: broken, sound: green },
       { run: red, sound: red },
       { run: red, sound: broken },
+      { run: red, sound: green, simulated: null },
     ])
       assert.equal(isCaught({ mutant, ...trial }), false);
   });

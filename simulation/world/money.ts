@@ -1,0 +1,41 @@
+/** Whether the money of all payments adds up: what the chains have came, and each unit of it is paid out, a fee, or held. */
+import { rescale } from '../../domain/money.ts';
+import type { Payment, PaymentState } from '../../domain/payment/state.ts';
+import type { SimulatedChain } from '../kernel/ports.ts';
+import { Violation } from './invariants.ts';
+
+/** @throws Violation */
+export function checkMoney(chains: readonly SimulatedChain[], payments: ReadonlyMap<string, PaymentState>): void {
+  for (const payment of payments.values()) {
+    if (payment === null) continue;
+    checkReceived(chains, payment);
+    checkDivided(payment);
+  }
+}
+
+/** What is recorded as received is what the chains have, transfer by transfer. */
+function checkReceived(chains: readonly SimulatedChain[], { terms, deposits, payins }: Payment): void {
+  const own = new Set(Object.values(deposits).map(({ address, memo }) => placeOf(address, memo)));
+  const came = chains
+    .flatMap(({ truth }) => truth.transfers())
+    .filter(({ to, memo }) => own.has(placeOf(to, memo)))
+    .reduce((sum, { amount }) => sum + amount, 0n);
+  const recorded = payins.filter(({ phase }) => phase === 'confirmed').reduce((sum, { amount }) => sum + amount, 0n);
+  if (came !== recorded)
+    throw new Violation('moneyAddsUp', `${terms.paymentId} recorded ${recorded} of the ${came} that came`);
+}
+
+const placeOf = (address: string, memo: string | null): string => `${address.toLowerCase()}|${memo ?? ''}`;
+
+/** What funded it is divided to the last unit, and no more is kept than was agreed. */
+function checkDivided({ terms, funded, payout }: Payment): void {
+  if (funded === null) return;
+  const { source, destination, fee, paymentId } = terms;
+  const out = rescale(funded.payout, destination.token.decimals, source.token.decimals);
+  if (out + funded.fee + funded.excess + funded.dust !== funded.received)
+    throw new Violation('moneyAddsUp', `${paymentId} received ${funded.received} and divided another sum`);
+  if (funded.fee > BigInt(fee.amount ?? funded.fee))
+    throw new Violation('moneyAddsUp', `${paymentId} keeps a fee of ${funded.fee}, agreed was ${fee.amount}`);
+  if (payout && BigInt(payout.order.amount) !== funded.payout)
+    throw new Violation('moneyAddsUp', `${paymentId} pays out ${payout.order.amount} of ${funded.payout}`);
+}
