@@ -8,4 +8,5 @@ export const mutant: Mutant = {
   to: '      const advanced = await db.transaction((own) => move(own, from, batch));',
   breaks: 'rowsFollowLog',
   specs: ['test/projections/exactlyOnce.test.ts'],
+  seed: 3,
 };

@@ -8,4 +8,5 @@ export const mutant: Mutant = {
   to: "  events.push({ type: 'PayinConfirmed'",
   breaks: 'creditedWhenFinal',
   specs: ['test/domain/payment/payins.test.ts'],
+  seed: 1,
 };

@@ -8,4 +8,5 @@ export const mutant: Mutant = {
   to: '  `${globalThis.crypto.randomUUID().slice(0, 14)}8${paymentEventId.slice(15)}`;',
   breaks: 'onePost',
   specs: ['test/projections/todos.test.ts'],
+  seed: 1,
 };

@@ -8,4 +8,5 @@ export const mutant: Mutant = {
   to: 'fee: agreedFee(terms) + excess, payout: agreed.payout, excess: 0n, dust: 0n };',
   breaks: 'splitAddsUp',
   specs: ['test/domain/payment/fund.test.ts'],
+  seed: 4,
 };

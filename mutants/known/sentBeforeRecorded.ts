@@ -11,4 +11,5 @@ export const mutant: Mutant = {
   ].join('\n'),
   breaks: 'paidOnce',
   specs: ['test/subscribers/transfers/worker.test.ts'],
+  seed: 1,
 };

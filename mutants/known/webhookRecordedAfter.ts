@@ -11,4 +11,5 @@ export const mutant: Mutant = {
   ].join('\n'),
   breaks: 'onePost',
   specs: ['test/commands/sendWebhook.test.ts'],
+  seed: 1,
 };
