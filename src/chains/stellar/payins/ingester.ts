@@ -4,6 +4,7 @@ import { lower } from '../../bigints.ts';
 import { agreedOn, isShared, nodesNeeded } from '../../node/agreement.ts';
 import { createShownTransfers, type ShownTransfers } from '../../node/shownTransfers.ts';
 import { type Cursor, type Ingester, type Pass, type ScannedRange, transferOf } from '../../ports.ts';
+import type { Ledgers } from '../classicEvents.ts';
 import { type StellarConfig, stellarChain, stellarChainId } from '../config.ts';
 import { type EventFilter, firstLedgerWithTransaction, type LedgerHead, ledgerRange } from '../reads.ts';
 import { ChainUnavailable, createStellarRpc, RpcFailed, type StellarNode, type StellarRpc } from '../rpc.ts';
@@ -83,6 +84,7 @@ function createScanner(
       if (read) {
         const next = cursorAt(cursor, read);
         await mustBeShared(rpc, node, next, signal);
+        for (const ledgers of read.quiet) await mustBeQuietElsewhere(rpc, node, ledgers, read.to, signal);
         const { logs: moved, unreadable } = logs(read.events);
         shown.show(
           node,
@@ -154,6 +156,33 @@ async function mustBeShared(rpc: StellarRpc, node: StellarNode, next: Cursor, si
   if (await isShared(rpc, node, (other) => hasClosed(other, blockNumber, chainTime), signal)) return;
   const detail = `no other node shows ledger ${blockNumber} as closed by ${chainTime}`;
   throw new RpcFailed(node.name, 'getTransaction', 'refused', detail);
+}
+
+/**
+ * A node that shows nothing of some ledgers may hide it: of the others that know them, one at least shows nothing there, either.
+ * @param end of what was read
+ * @throws RpcFailed when all of them show a transaction
+ */
+async function mustBeQuietElsewhere(
+  rpc: StellarRpc,
+  node: StellarNode,
+  { from, to }: Ledgers,
+  end: bigint,
+  signal: AbortSignal,
+): Promise<void> {
+  const last = lower(to, end);
+  if (last < from || (await isShared(rpc, node, (other) => isQuiet(other, { from, to: last }), signal))) return;
+  const detail = `it shows nothing of ledgers ${from} to ${last}, and all others do`;
+  throw new RpcFailed(node.name, 'getEvents', 'refused', detail);
+}
+
+/** @throws RpcFailed for a node that does not know all of the ledgers */
+async function isQuiet(node: StellarNode, { from, to }: Ledgers): Promise<boolean> {
+  const { oldest, latest } = await ledgerRange(node);
+  if (oldest.ledger > from || latest.ledger < to)
+    throw new RpcFailed(node.name, 'getHealth', 'refused', `it does not know ledgers ${from} to ${to}`);
+  const busy = await firstLedgerWithTransaction(node, from);
+  return busy === undefined || busy.ledger > to;
 }
 
 /**

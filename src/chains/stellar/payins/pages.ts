@@ -18,6 +18,12 @@ export interface RangeRead {
   /** The last ledger that was read: an earlier one than asked for when the node's answer knew no later one. */
   readonly to: bigint;
   readonly range: LedgerRange;
+  /** Of which the node showed nothing at all, not even a transaction. */
+  readonly quiet: readonly Ledgers[];
+}
+
+interface Told extends EventPage {
+  readonly quiet: readonly Ledgers[];
 }
 
 export interface Pages {
@@ -42,7 +48,7 @@ export function createPages(filters: readonly EventFilter[], networkPassphrase: 
   const limits = new Map<string, number>();
 
   /** A page, and in the same request whether the node tells classic events. */
-  async function pageOf(node: StellarNode, start: PageStart, ledgers: Ledgers): Promise<EventPage> {
+  async function pageOf(node: StellarNode, start: PageStart, ledgers: Ledgers): Promise<Told> {
     const limit = limits.get(node.name) ?? pageEvents;
     const windows = windowsOf(ledgers);
     const samples = windows.map(({ from, to }) => eventsQuery([fees], between(from, to), 1));
@@ -58,12 +64,13 @@ export function createPages(filters: readonly EventFilter[], networkPassphrase: 
     if (answers === undefined) return pageOf(node, start, ledgers);
     const [page, ...told] = answers;
     if (!page) throw new RpcFailed(node.name, 'getEvents', 'malformed', 'it left an answer out');
-    for (const [at, window] of windows.entries()) if (told[at]?.isEmpty) await mustBeQuiet(node, window, page.range);
-    return page;
+    const quiet = windows.filter((_, at) => told[at]?.isEmpty);
+    for (const window of quiet) await mustBeQuiet(node, window, page.range);
+    return { ...page, quiet };
   }
 
   /** A page of a node that knows the first ledger. An answer that does not may come from another one than the next. */
-  async function freshPage(node: StellarNode, start: PageStart, ledgers: Ledgers): Promise<EventPage> {
+  async function freshPage(node: StellarNode, start: PageStart, ledgers: Ledgers): Promise<Told> {
     for (let asks = 1; ; asks++) {
       const page = await pageOf(node, start, ledgers).catch((error: unknown) => {
         if (isOutOfRange(error) && asks < asksMax) return undefined;
@@ -78,6 +85,7 @@ export function createPages(filters: readonly EventFilter[], networkPassphrase: 
   return {
     async read(node, { from, to: wanted }) {
       const events = new Map<string, RawEvent>();
+      const quiet: Ledgers[] = [];
       let to = wanted;
       let start: PageStart = between(from, to);
       for (let pages = 0; pages < pagesMax; pages++) {
@@ -85,10 +93,11 @@ export function createPages(filters: readonly EventFilter[], networkPassphrase: 
         if (page.range.oldest.ledger > from) throw new Forgotten(node.name, page.range.oldest.ledger, from);
         // What lies behind the answer's own last ledger is not in it: the reading ends there.
         to = lower(to, page.range.latest.ledger);
+        quiet.push(...page.quiet);
         for (const event of page.events) if (event.ledger >= from) events.set(event.id, event);
         if (isEnd(page, start, to)) {
           const read = [...events.values()].filter(({ ledger }) => ledger <= to);
-          return { events: read.toSorted((a, b) => (a.id < b.id ? -1 : 1)), to, range: page.range };
+          return { events: read.toSorted((a, b) => (a.id < b.id ? -1 : 1)), to, range: page.range, quiet };
         }
         start = { cursor: page.cursor ?? '' };
       }

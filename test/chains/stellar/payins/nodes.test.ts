@@ -44,6 +44,22 @@ describe('reading payins from several Stellar nodes', () => {
   }
 
   describe('one of which lies', () => {
+    it('by hiding all transactions, and their events, is not believed where another shows some', async () => {
+      const from = world.here();
+      const hides: Behaviour = async (method, params, forward) => {
+        const answer = (await forward(method, params)) as Record<string, unknown>;
+        if (method === 'getEvents') return { ...answer, events: [] };
+        return method === 'getTransactions' ? { ...answer, transactions: [] } : answer;
+      };
+      const [proxy, other] = [await startProxy(world.stellar.rpcUrl, hides), await startProxy(world.stellar.rpcUrl)];
+      await world.send('1', Memo.text('hidden'));
+      const { logs } = await scanned(world.config([proxy.url, other.url]), from);
+      assert.deepEqual(
+        logs.map(({ memo }) => memo),
+        ['hidden'],
+      );
+    });
+
     /** Claims ledgers that have not closed, and times that have not come. */
     const ahead =
       (ledgers: number, seconds: number): Behaviour =>
