@@ -66,7 +66,16 @@ export interface AnchorClaim extends Claimed {
   readonly cost: null;
 }
 
-export type Claim = InflowClaim | AttemptClaim | OwnClaim | AnchorClaim;
+/** A transaction that pays many. Each payment claims its own part besides. */
+export interface BatchClaim
+  extends Claimed,
+    Pick<AttemptClaim, 'account' | 'asset' | 'fate' | 'block' | 'cost' | 'arrived' | 'settledBy'> {
+  readonly kind: 'batch';
+  /** Those who are in it for good. */
+  readonly members: readonly { readonly paymentId: string; readonly receiver: string; readonly amount: string }[];
+}
+
+export type Claim = InflowClaim | AttemptClaim | OwnClaim | AnchorClaim | BatchClaim;
 
 /** A transaction as a chain shows it, seen from one of our accounts or deposits. */
 export interface Evidence {

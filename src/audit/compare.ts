@@ -1,23 +1,10 @@
 /** Pass three: transaction by transaction, what the chain shows beside what the log says. The chain is asked first. */
-import type { ChainId } from '../../domain/chains.ts';
 import { coinAddress } from '../../domain/coins.ts';
-import type { AnchorClaim, AttemptClaim, Claim, Evidence, Fact, InflowClaim, Once, OwnClaim } from './claims.ts';
-import { type Finding, type FindingCode, findingAt } from './findings.ts';
-
-export interface Compared {
-  find(finding: Finding): void;
-  /** Money that came to an account of the treasury without a word in the log about its transaction: sums may tell of it. */
-  unclaimed(evidence: Evidence, asset: string, amount: bigint): void;
-}
-
-export interface World {
-  /** Whose money it is that comes to an address of the treasury: payin contracts pass it on. Null for any other address. */
-  accountAt(chainId: ChainId, address: string): string | null;
-  /** Whether the chain was read there: an account's, or a deposit's, transactions as far as this block. */
-  wasRead(chainId: ChainId, address: string, block: string | null): boolean;
-  /** What is younger may still be under way. */
-  readonly settledBefore: string;
-}
+import type { AnchorClaim, AttemptClaim, BatchClaim, Claim, Evidence, Fact, Once, OwnClaim } from './claims.ts';
+import { compareBatch, outOfBatch } from './compareBatch.ts';
+import { checkCreditedOnce, compareDeposit, counted, isInflow, matchInflows } from './compareInflows.ts';
+import { type Compared, findAtClaim as find, type World } from './comparing.ts';
+import { findingAt } from './findings.ts';
 
 /** @param facts all of one key */
 export function compareFacts(facts: readonly Fact[], world: World, out: Compared): void {
@@ -28,6 +15,7 @@ export function compareFacts(facts: readonly Fact[], world: World, out: Compared
   const shown = facts.filter((fact): fact is Evidence => fact.side === 'chain');
   const inflows = claims.filter(isInflow);
   checkCreditedOnce(inflows, out);
+  compareBatch(claims, shown, world, out);
   for (const evidence of shown) {
     if (evidence.of === 'deposit') compareDeposit(evidence, inflows, world, out);
     else compareAccount(evidence, claims, world, out);
@@ -36,68 +24,11 @@ export function compareFacts(facts: readonly Fact[], world: World, out: Compared
   for (const claim of claims) checkShown(claim, shownAt, world, out);
 }
 
-export const isInflow = (claim: Claim): claim is InflowClaim => claim.kind === 'payin' || claim.kind === 'unmatched';
 const isAttempt = (claim: Claim): claim is AttemptClaim => claim.kind === 'attempt';
 const isAnchor = (claim: Claim): claim is AnchorClaim => claim.kind === 'anchor';
-const isOwn = (claim: Claim): claim is OwnClaim => !isInflow(claim) && !isAttempt(claim) && !isAnchor(claim);
-
-const find = (out: Compared, code: FindingCode, claim: Claim, message: string): void =>
-  out.find(findingAt(code, claim.where, message, { chainId: claim.chainId, hash: claim.txHash, block: claim.block }));
-
-/** Unmatched money that was given to a payment is that payment's, and only its. */
-function checkCreditedOnce(inflows: readonly InflowClaim[], out: Compared): void {
-  for (const same of Map.groupBy(inflows, ({ transferId }) => transferId).values()) {
-    const [first, ...others] = same.filter(({ kind, phase }) => kind === 'payin' && phase !== 'gone');
-    for (const other of others)
-      find(out, 'payinTwice', other, `${other.transferId} is credited to ${first?.where.stream} as well`);
-    const unmatched = same.find(({ kind }) => kind === 'unmatched');
-    if (unmatched && first && first.where.stream !== `payment-${unmatched.givenTo}`)
-      find(out, 'payinTwice', first, `${first.transferId} is unmatched money that was not given to this payment`);
-  }
-}
-
-/** Each transfer once, whichever streams tell of it. */
-const counted = (inflows: readonly InflowClaim[]): readonly InflowClaim[] => [
-  ...new Map(inflows.map((claim) => [claim.transferId, claim])).values(),
-];
-
-function compareDeposit(evidence: Evidence, inflows: readonly InflowClaim[], world: World, out: Compared): void {
-  const { chainId, account, changes, time } = evidence;
-  const place = { chainId, hash: evidence.txHash, block: evidence.block };
-  const here = { stream: `deposit ${account}`, revision: null, id: null };
-  for (const { amount, counterparty } of changes) {
-    if (BigInt(amount) >= 0n || counterparty === null || world.accountAt(chainId, counterparty) !== null) continue;
-    out.find(findingAt('sweptElsewhere', here, `${-BigInt(amount)} went to ${counterparty}`, place));
-  }
-  matchInflows(evidence, counted(inflows.filter(({ to }) => to === account)), out, (asset, amount) => {
-    if (time < world.settledBefore)
-      out.find(findingAt('inflowUnrecorded', here, `${amount} of ${asset} came, and no payment has it`, place));
-  });
-}
-
-/** Matches each amount that came with a claim of it. What the chain has more is told; what the log has more is forged. */
-function matchInflows(
-  { changes, succeeded }: Evidence,
-  claims: readonly InflowClaim[],
-  out: Compared,
-  more: (asset: string, amount: bigint) => void,
-): void {
-  const open = [...claims];
-  for (const { asset, amount } of changes) {
-    if (!succeeded || BigInt(amount) <= 0n) continue;
-    const at = open.findIndex((claim) => claim.asset === asset && claim.amount === amount);
-    const [claim] = at < 0 ? [] : open.splice(at, 1);
-    if (!claim) more(asset, BigInt(amount));
-    else if (claim.phase === 'gone') find(out, 'payinDisowned', claim, `${amount} is there, in block ${claim.block}`);
-  }
-  for (const claim of open.filter(({ phase }) => phase === 'confirmed'))
-    find(
-      out,
-      'payinForged',
-      claim,
-      `${claim.amount} of ${claim.asset} to ${claim.to} is not what the transaction brought`,
-    );
-}
+const isBatch = (claim: Claim): claim is BatchClaim => claim.kind === 'batch';
+const isOwn = (claim: Claim): claim is OwnClaim =>
+  claim.kind === 'cancel' || claim.kind === 'topUp' || claim.kind === 'adopted';
 
 /** What recorded things should have done to the account, by asset, and who is behind each. */
 function compareAccount(evidence: Evidence, claims: readonly Claim[], world: World, out: Compared) {
@@ -105,14 +36,15 @@ function compareAccount(evidence: Evidence, claims: readonly Claim[], world: Wor
   const isOld = time < world.settledBefore;
   const payins = counted(claims.filter(isInflow).filter(({ to }) => world.accountAt(chainId, to) === account));
   const attempts = claims.filter(isAttempt);
+  const batches = claims.filter(isBatch);
   const own = claims.filter(isOwn);
   const here = { stream: `treasury-${chainId}-${account}`, revision: null, id: null };
   const place = { chainId, hash: evidence.txHash, block: evidence.block };
   for (const anchor of claims.filter(isAnchor)) checkAnchor(anchor, evidence, out);
   const isLeft = evidence.changes.some(({ amount }) => BigInt(amount) < 0n);
-  if ((outgoing || isLeft) && attempts.length + own.length === 0)
+  if ((outgoing || isLeft) && attempts.length + batches.length + own.length === 0)
     return out.find(findingAt('outflowUnrecorded', here, `it moved ${moves(evidence)}`, place));
-  for (const attempt of attempts) checkAttempt(attempt, evidence, isOld, out);
+  for (const attempt of [...batches, ...attempts]) checkAttempt(attempt, evidence, isOld, out);
   checkCost(evidence, claims, isOld, out);
   const adopted = own.find(({ kind }) => kind === 'adopted');
   if (adopted) return checkAdopted(adopted, evidence, out);
@@ -121,15 +53,26 @@ function compareAccount(evidence: Evidence, claims: readonly Claim[], world: Wor
     ...attempts
       .filter(({ fate }) => fate === 'settled' || fate === 'short')
       .flatMap((attempt) => outOf(attempt, evidence)),
+    ...batches.flatMap((batch) => outOfBatch(batch, attempts, account)),
     ...own.filter(({ account: of }) => of === account).flatMap(({ changes }) => changes),
   ];
-  const { rest, unmet } = restOf(evidence, expected, attempts.length > 0);
+  const { rest, unmet } = restOf(evidence, expected, attempts.length + batches.length > 0);
   const came = rest.filter(({ amount }) => BigInt(amount) > 0n);
   const left = rest.filter(({ amount }) => BigInt(amount) < 0n);
   matchInflows({ ...evidence, changes: came }, payins, out, (asset, amount) => out.unclaimed(evidence, asset, amount));
-  if (attempts.some(({ fate }) => fate === 'live') || left.length + unmet.length === 0) return;
+  if ([...attempts, ...batches].some(({ fate }) => fate === 'live') || left.length + unmet.length === 0) return;
   const what = `it moved ${moves({ changes: left })} that nothing records; of what is recorded it did not move ${moves({ changes: unmet })}`;
-  out.find(findingAt('outflowElsewhere', attempts[0]?.where ?? here, what, place));
+  out.find(findingAt('outflowElsewhere', whoseFault(unmet, attempts, batches) ?? here, what, place));
+}
+
+/** Who was not paid as the log says; of what went to nobody whom it knows, who signed it. */
+function whoseFault(
+  unmet: Evidence['changes'],
+  attempts: readonly AttemptClaim[],
+  batches: readonly BatchClaim[],
+): Claim['where'] | undefined {
+  const missed = attempts.filter(({ receiver }) => unmet.some(({ counterparty }) => counterparty === receiver));
+  return (missed.at(-1) ?? batches[0] ?? attempts[0])?.where;
 }
 
 const moves = ({ changes }: Pick<Evidence, 'changes'>): string =>
@@ -145,7 +88,7 @@ function checkAnchor(anchor: AnchorClaim, { account, succeeded, hashMemo }: Evid
   find(out, 'anchorWrong', anchor, `the log says that it anchors ${anchor.hash}; ${says}`);
 }
 
-function checkAttempt(attempt: AttemptClaim, evidence: Evidence, isOld: boolean, out: Compared): void {
+function checkAttempt(attempt: AttemptClaim | BatchClaim, evidence: Evidence, isOld: boolean, out: Compared): void {
   const { fate, settledBy, txHash } = attempt;
   const { succeeded, block } = evidence;
   if (fate === 'settled' && !succeeded) find(out, 'settledByFailed', attempt, `it failed in block ${block}`);
@@ -232,7 +175,8 @@ function checkShown(claim: Claim, shownAt: ReadonlySet<string>, world: World, ou
       find(out, 'payinForged', claim, `no transaction brings ${claim.amount} of ${claim.asset} to ${claim.to}`);
     return;
   }
-  const isSaid = isAttempt(claim) ? claim.fate === 'settled' || claim.fate === 'short' : block !== null;
+  const isSaid =
+    isAttempt(claim) || isBatch(claim) ? claim.fate === 'settled' || claim.fate === 'short' : block !== null;
   const account = isAttempt(claim) ? (claim.owner ?? claim.account) : claim.account;
   if (isSaid && !shownAt.has(account) && !shownAt.has(claim.account) && world.wasRead(chainId, account, block))
     find(out, 'settlementForged', claim, `the chain shows no such transaction of ${account}`);

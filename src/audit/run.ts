@@ -6,7 +6,8 @@ import type { ChainId } from '../../domain/chains.ts';
 import { epochMs, type Instant, instant } from '../../domain/time.ts';
 import type { Witness } from './chains.ts';
 import { type DepositClaim, type Fact, factKey, type Out } from './claims.ts';
-import { compareFacts, type World } from './compare.ts';
+import { compareFacts } from './compare.ts';
+import type { World } from './comparing.ts';
 import type { Finding, Gap } from './findings.ts';
 import { auditHeads, type KeptHead, type Leaf } from './heads.ts';
 import { type LogDeps, type LogRead, readLog } from './log.ts';
@@ -193,7 +194,12 @@ function passStreams(deps: AuditDeps, place: Workplace, { entries, state }: LogR
 
 /** The chains' transactions first: what they show must be in the log, and what the log says must be there. */
 function compare(deps: AuditDeps, { claims, accounts }: Told, shown: ChainsRead, results: Results): void {
-  const world: World = { settledBefore: settledBefore(deps), accountAt: shown.accountAt, wasRead: shown.wasRead };
+  const world: World = {
+    settledBefore: settledBefore(deps),
+    accountAt: shown.accountAt,
+    wasRead: shown.wasRead,
+    isWhole: true,
+  };
   let count = 0;
   for (const facts of grouped<Fact>(shown.evidence, claims)) {
     for (const fact of facts) if (fact.side === 'chain' && fact.of === 'treasury') accounts.moved(fact);

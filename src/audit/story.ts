@@ -4,7 +4,8 @@ import type { StoredEvent } from '../../domain/decider.ts';
 import { deliveryIdOf } from '../../domain/webhook.ts';
 import { evidenceOf, type Witness, type WitnessedAccount } from './chains.ts';
 import { type Claim, type Evidence, type Fact, factKey, type Out } from './claims.ts';
-import { compareFacts, isInflow } from './compare.ts';
+import { compareFacts } from './compare.ts';
+import { isInflow } from './compareInflows.ts';
 import { type Believed, type Entry, readEntry } from './entry.ts';
 import type { Finding, Gap } from './findings.ts';
 import { createBook } from './reckon/book.ts';
@@ -31,7 +32,9 @@ export async function paymentStory(paymentId: string, deps: StoryDeps): Promise<
   const entries = await entriesOf(deps, `payment-${paymentId}`);
   if (entries.length === 0) return null;
   const hooks = await Promise.all(entries.map(({ id }) => entriesOf(deps, `webhook-${deliveryIdOf(id)}`)));
-  const all = [...entries, ...hooks.flat()];
+  const batched = entries.filter(({ type }) => type === 'PayoutBatched').map(({ data }) => `payoutBatch-${data.batch}`);
+  const batches = await Promise.all([...new Set(batched)].map((stream) => entriesOf(deps, stream)));
+  const all = [...entries, ...batches.flat(), ...hooks.flat()];
   const findings: Finding[] = [];
   const claims: Claim[] = [];
   const nothing = (): void => {};
@@ -101,7 +104,7 @@ async function shownOf(
     accounts.find((each) => each.account === address || each.payinAddresses.includes(address))?.account ?? null;
   compareFacts(
     facts,
-    { settledBefore, accountAt, wasRead: () => true },
+    { settledBefore, accountAt, wasRead: () => true, isWhole: false },
     { find: (finding) => findings.push(finding), unclaimed: () => {} },
   );
   return { claims, shown };

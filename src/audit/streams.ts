@@ -4,10 +4,10 @@ import type { Out } from './claims.ts';
 import type { Entry } from './entry.ts';
 import { findingAt } from './findings.ts';
 import { createAnchorReckoner } from './reckon/anchors.ts';
+import { createBatchReckoner } from './reckon/batches.ts';
 import {
   type Book,
   createAccountReckoner,
-  createBatchReckoner,
   createBooksReckoner,
   createOperationReckoner,
   createTreasuryReckoner,

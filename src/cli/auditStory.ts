@@ -46,6 +46,8 @@ function saidBy(claim: Claim): string {
       return `${amountText(claim.chainId, claim.asset, BigInt(claim.amount))} to ${claim.receiver}, ${claim.fate}${claim.cost ? `, fee ${claim.cost.fee}` : ''}`;
     case 'anchor':
       return `the memo ${claim.hash}`;
+    case 'batch':
+      return `${claim.members.length} payouts in one transaction, ${claim.fate}`;
     default:
       return `${claim.kind}, fee ${claim.fee}`;
   }

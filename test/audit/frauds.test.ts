@@ -569,59 +569,6 @@ describe('the audit', () => {
     });
   });
 
-  describe('of payouts that share one transaction', () => {
-    const both = attempt(1, { nonce: '30' });
-    const streams = [paymentA, paymentB];
-    const said = [
-      ...books(1, { [usdc.address]: digits('1000.00'), coin: '1000000' }),
-      ...on('payoutBatch-1-x-1', {
-        type: 'BatchOpened',
-        data: {
-          chainId: 1,
-          account: treasuryAccount,
-          token: usdc,
-          contract: vault,
-          members: streams.map((stream) => ({
-            paymentId: stream.slice(8),
-            appId: 'wallet_demo',
-            receiver: merchantWallet,
-            amount: digits('10.00'),
-          })),
-          openedAt: at,
-        },
-      }),
-      ...on('payoutBatch-1-x-1', { type: 'BatchSigned', data: { ...both, receiver: vault, amount: digits('20.00') } }),
-      ...streams.flatMap((stream, n) => {
-        const came = payin({ tx: stream, block: 100 + n });
-        const paid = [payoutRequested(), signed(both), withCost(settled(both))];
-        return on(stream, createdAs(stream), confirmed(came), funded([came]), ...paid);
-      }),
-    ];
-    const deposited = streams.map((stream, n) =>
-      onBase(moved(payin({ tx: stream }).txHash, 100 + n, '10.01', customerWallet, { account: depositAddress })),
-    );
-    const ground = (...receivers: readonly string[]): readonly Ground[] => {
-      const [one] = moved(both.hash, 200, '-10.00', merchantWallet).changes;
-      const changes = receivers.flatMap((counterparty) => (one ? [{ ...one, counterparty }] : []));
-      const holds = { [usdc.address]: BigInt(digits('980.00')), coin: 1_000_000n - gas };
-      const transactions = [{ ...moved(both.hash, 200, '-10.00', merchantWallet), changes }];
-      return [
-        { chainId: 1, transactions, holds },
-        { chainId: 8453, transactions: deposited, holds: {} },
-      ];
-    };
-    const tell = async (...receivers: readonly string[]) =>
-      told(await audit({ log: written(said), grounds: ground(...receivers) }));
-
-    it('nothing is found where each receiver got his part', async () => {
-      assert.deepEqual(await tell(merchantWallet, merchantWallet), []);
-    });
-
-    it('a part that went to somebody else is found', async () => {
-      assert.deepEqual(await tell(merchantWallet, thief), [`outflowElsewhere ${paymentA}`]);
-    });
-  });
-
   it('without the key, seals are not looked at, and everything else is', async () => {
     const log = written(whole).map((event) => ({ ...event, metadata: { ...event.metadata, seal: 'none' } }));
     assert.deepEqual(told(await audit({ log, grounds: shown, sealed: false })), []);

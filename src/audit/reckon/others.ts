@@ -131,33 +131,6 @@ function accountOf(stream: string): [OwnClaim['chainId'], string] {
 const formOf = (form?: { readonly kind: string }): AttemptClaim['form'] =>
   form === undefined ? null : form.kind === 'flush' || form.kind === 'coin' ? form.kind : 'deploy';
 
-/** Each payment tells of its own part; the batch itself of the transactions, and of those that no payment was told of. */
-export function createBatchReckoner(out: Out): Reckoner {
-  let opened: Entry | null = null;
-  return {
-    next(entry) {
-      const { type, data } = entry;
-      if (type === 'BatchOpened') opened = entry;
-      if (!opened) return;
-      const { chainId, account } = opened.data;
-      const own = {
-        side: 'log',
-        kind: 'cancel',
-        where: whereOf(entry),
-        chainId,
-        account,
-        changes: [],
-        fee: '0',
-      } as const;
-      const landed =
-        type === 'BatchDied' ? data.proof.landed : type === 'BatchConfirmed' || type === 'BatchShort' ? data : null;
-      if (type === 'BatchSigned') out.claim({ ...own, txHash: data.hash, cost: null, block: null });
-      else if (landed) out.claim({ ...own, txHash: landed.hash, cost: landed.cost ?? null, block: landed.blockNumber });
-    },
-    end() {},
-  };
-}
-
 /** Where money could be withdrawn to, and since when. */
 export interface Book {
   isUsable(

@@ -1,0 +1,24 @@
+/** What a comparison of chain and log knows of the world, and whom it tells. */
+import type { ChainId } from '../../domain/chains.ts';
+import type { Claim, Evidence } from './claims.ts';
+import { type Finding, type FindingCode, findingAt } from './findings.ts';
+
+export interface Compared {
+  find(finding: Finding): void;
+  /** Money that came to an account of the treasury without a word in the log about its transaction: sums may tell of it. */
+  unclaimed(evidence: Evidence, asset: string, amount: bigint): void;
+}
+
+export interface World {
+  /** Whose money it is that comes to an address of the treasury: payin contracts pass it on. Null for any other address. */
+  accountAt(chainId: ChainId, address: string): string | null;
+  /** Whether the chain was read there: an account's, or a deposit's, transactions as far as this block. */
+  wasRead(chainId: ChainId, address: string, block: string | null): boolean;
+  /** What is younger may still be under way. */
+  readonly settledBefore: string;
+  /** Whether all of the log was looked at, and not some streams of it. */
+  readonly isWhole: boolean;
+}
+
+export const findAtClaim = (out: Compared, code: FindingCode, claim: Claim, message: string): void =>
+  out.find(findingAt(code, claim.where, message, { chainId: claim.chainId, hash: claim.txHash, block: claim.block }));

@@ -1,0 +1,58 @@
+/** One transaction that pays many, told again by its own events. Each payment tells of its own part, and both are compared. */
+import type { BatchClaim, Out } from '../claims.ts';
+import type { Entry } from '../entry.ts';
+import { findingAt } from '../findings.ts';
+import { createLeg, type Leg } from './legs.ts';
+import type { Reckoner } from './reckoner.ts';
+
+export function createBatchReckoner(out: Out): Reckoner {
+  let opened: Entry | null = null;
+  let leg: Leg | null = null;
+  let dissolved = false;
+  const illegal = (entry: Entry, message: string) => out.find(findingAt('illegalEvent', entry, message));
+
+  function gather(entry: Entry, { data }: Entry): void {
+    const joined: readonly number[] = entry.data.joined;
+    const members = joined.flatMap((place) => data.members[place - 1] ?? []) as BatchClaim['members'];
+    if (leg || members.length !== joined.length || new Set(joined).size !== joined.length)
+      illegal(entry, 'who is in the batch is said twice, or is none of those who were asked');
+    leg ??= createLeg(orderedOf(data, members), claimingFor(members));
+  }
+
+  /** What it moves, its members say. */
+  const claimingFor = (members: BatchClaim['members']): Out => ({
+    ...out,
+    claim(claim) {
+      if (claim.kind !== 'attempt') return;
+      const { owner: _, amount: __, receiver: ___, form: ____, ...own } = claim;
+      out.claim({ ...own, kind: 'batch', members });
+    },
+  });
+
+  return {
+    next(entry) {
+      const { type } = entry;
+      if (type === 'BatchOpened') {
+        if (opened) illegal(entry, 'the batch was opened before');
+        opened ??= entry;
+      } else if (type === 'BatchGathered' && opened) gather(entry, opened);
+      else if (type === 'BatchDissolved') dissolved = true;
+      else if (type !== 'BatchTold') {
+        if (!leg) illegal(entry, 'it was not known yet who is in the batch');
+        if (type === 'BatchSigned' && dissolved) illegal(entry, 'the batch was dissolved before');
+        leg?.next(type.replace('Batch', ''), entry);
+      }
+    },
+    end: () => leg?.end(),
+  };
+}
+
+const orderedOf = ({ chainId, token, contract }: Entry['data'], members: BatchClaim['members']) => ({
+  chainId,
+  asset: token.address,
+  receiver: contract,
+  memo: null,
+  amount: members.reduce((sum, { amount }) => sum + BigInt(amount), 0n),
+  form: null,
+  owner: null,
+});
