@@ -12,15 +12,18 @@ export interface LogDeps {
   readonly believed: Believed | null;
   readonly progress: (done: bigint, total: bigint, events: number) => void;
   readonly signal: AbortSignal;
+  /** Events between two notes of how far it is: what an interrupted audit reads again at most. */
+  readonly saveEvery?: number;
 }
 
 export interface LogRead {
   readonly entries: Spill<Entry>;
   readonly state: AuditState;
+  /** Up to here an interrupted audit had read, and nothing is read again; null where none had. */
+  readonly goneOnFrom: string | null;
 }
 
-/** Events between two notes of how far it is: what an interrupted audit reads again at most. */
-const saveEvery = 100_000;
+const saveEveryDefault = 100_000;
 
 const fresh = (tail: bigint): AuditState => ({
   until: tail.toString(),
@@ -33,11 +36,15 @@ const fresh = (tail: bigint): AuditState => ({
   transactions: 0,
 });
 
-export async function readLog({ log, believed, progress, signal }: LogDeps, place: Workplace): Promise<LogRead> {
+export async function readLog(
+  { log, believed, progress, signal, saveEvery = saveEveryDefault }: LogDeps,
+  place: Workplace,
+): Promise<LogRead> {
   const tail = await log.tail();
   const left = place.load();
   let state = left && BigInt(left.until) <= tail ? left : fresh(tail);
   const until = BigInt(state.until);
+  const goneOnFrom = state.after;
   const entries = createSpill<Entry>({ directory: place.directory, name: 'entries', runs: state.entryRuns });
   const save = () => {
     state = { ...state, entryRuns: entries.flush() };
@@ -45,7 +52,7 @@ export async function readLog({ log, believed, progress, signal }: LogDeps, plac
   };
   const after = state.after === null ? null : BigInt(state.after);
   let unsaved = 0;
-  if (until === 0n || (after !== null && after >= until)) return { entries, state };
+  if (until === 0n || (after !== null && after >= until)) return { entries, state, goneOnFrom };
   for await (const batch of log.all({ after, prefixes: streamPrefixes, signal })) {
     const events = batch.events.filter(({ position }) => position <= until);
     let { newestHead } = state;
@@ -66,5 +73,5 @@ export async function readLog({ log, believed, progress, signal }: LogDeps, plac
   signal.throwIfAborted();
   state = { ...state, after: state.until };
   save();
-  return { entries, state };
+  return { entries, state, goneOnFrom };
 }

@@ -71,11 +71,15 @@ export function findingText({ code, stream, revision, eventId, message, transact
 }
 
 /** In one sentence, how much was looked at and how fast. */
-export function summaryText({ events, streams, transactions, found, seconds, gaps }: AuditReport): string {
+export function summaryText({ events, streams, transactions, found, seconds, gaps, goneOnFrom }: AuditReport): string {
   const rate = Math.round(events / Math.max(seconds, 0.001));
   const result = found === 0 ? 'nothing is wrong' : `${found} findings`;
   const unseen = gaps.length === 0 ? '' : `; ${gaps.length} parts could not be looked at`;
-  return `${events} events of ${streams} streams and ${transactions} transactions in ${seconds.toFixed(1)} s (${rate} events/s): ${result}${unseen}.`;
+  const before =
+    goneOnFrom === null
+      ? ''
+      : ` Up to position ${goneOnFrom} an interrupted audit had read the log: that was not read again.`;
+  return `${events} events of ${streams} streams and ${transactions} transactions in ${seconds.toFixed(1)} s (${rate} events/s): ${result}${unseen}.${before}`;
 }
 
 /** For machines: all amounts are digits. */

@@ -26,7 +26,7 @@ import {
 import { auditTips } from './tips.ts';
 import { type ChainsRead, readChains } from './witnesses.ts';
 
-export interface AuditDeps extends Pick<LogDeps, 'log' | 'believed' | 'signal'> {
+export interface AuditDeps extends Pick<LogDeps, 'log' | 'believed' | 'signal' | 'saveEvery'> {
   /** Of every configured chain; none for the log alone. */
   readonly witnesses: readonly Witness[];
   /** Where its files are, and what it saw the last time. */
@@ -53,6 +53,8 @@ export interface Progress {
 export interface AuditReport {
   /** Position of the log's end when it began. */
   readonly until: string;
+  /** Position up to which an interrupted audit had read the log: nothing there was looked at again. Null where none had. */
+  readonly goneOnFrom: string | null;
   readonly events: number;
   readonly streams: number;
   readonly transactions: number;
@@ -90,6 +92,7 @@ export async function runAudit(deps: AuditDeps): Promise<AuditReport> {
   place.clear();
   return {
     until: read.state.until,
+    goneOnFrom: read.goneOnFrom,
     events: read.state.events,
     streams: told.streams,
     transactions: shown.transactions,

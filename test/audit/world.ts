@@ -15,7 +15,7 @@ import { type Anchor, signHead, tellAnchor } from '../../domain/heads/heads.ts';
 import type { Instant } from '../../domain/time.ts';
 import type { Witness } from '../../src/audit/chains.ts';
 import type { KeptHead } from '../../src/audit/heads.ts';
-import { type AuditReport, runAudit } from '../../src/audit/run.ts';
+import { type AuditDeps, type AuditReport, runAudit } from '../../src/audit/run.ts';
 import { createSeals } from '../../src/security/seals.ts';
 import { hashOf, minute, treasuryAccount } from '../support/payments.ts';
 
@@ -149,6 +149,7 @@ export interface Audited {
   readonly directory?: string;
   readonly sealed?: boolean;
   readonly keptHeads?: readonly KeptHead[];
+  readonly more?: Partial<AuditDeps>;
 }
 
 export const logOf = (events: readonly StoredEvent[]) => ({
@@ -166,6 +167,7 @@ export async function audit({
   now = minute(10_000),
   directory,
   sealed = true,
+  more = {},
 }: Audited): Promise<AuditReport> {
   const own = directory ?? mkdtempSync(join(tmpdir(), 'audit-'));
   try {
@@ -179,6 +181,7 @@ export async function audit({
       approvalFrom_microUsd: 1_000_000_000n,
       keptHeads,
       signal: new AbortController().signal,
+      ...more,
     });
   } finally {
     if (directory === undefined) rmSync(own, { recursive: true, force: true });
