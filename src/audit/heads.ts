@@ -1,4 +1,4 @@
-/** Whether signed heads follow each other, and whether the log is still what the newest of them was signed over. */
+/** Whether signed heads follow each other, and whether the log is still what the newest of them, and some before it, were signed over. */
 import { checkHeads, type HeadsChecker, hashOfHead } from '../../commands/heads/chain.ts';
 import { createRoot, keyOf, leafOf } from '../../commands/heads/tree.ts';
 import { categoryOf } from '../../domain/decider.ts';
@@ -11,11 +11,26 @@ export const headsStream = 'heads-log';
 /** So many entries behind its head at most an anchor is compared with it: more are not kept in memory. */
 const anchoredWithin = 50_000;
 
-/** As the leaf of a stream needs it. */
-export interface Leaf {
-  readonly stream: string;
+/** So many heads the log is compared with: the first, the newest, and others evenly between them. Each costs a root over all streams. */
+export const headsMax = 4;
+
+/** Beside those that were met before; of too many the one goes whose neighbours are closest. */
+export function withHead(kept: readonly Entry[], next: Entry): readonly Entry[] {
+  const all = [...kept, next];
+  if (all.length <= headsMax) return all;
+  const gaps = all.slice(1, -1).map((_, at) => (all[at + 2]?.revision ?? 0) - (all[at]?.revision ?? 0));
+  return all.toSpliced(1 + gaps.indexOf(Math.min(...gaps)), 1);
+}
+
+interface Tip {
   readonly revision: number;
   readonly link: string;
+}
+
+/** A stream's newest event as of each head; null where it was not there yet. */
+export interface Leaf {
+  readonly stream: string;
+  readonly tips: readonly (Tip | null)[];
 }
 
 export interface HeadsAudit {
@@ -31,9 +46,9 @@ export interface KeptHead {
   readonly root: string;
 }
 
-/** @param newest of the log, found when it was read; null where there is none */
+/** @param heads of the log that it is compared with */
 export function auditHeads(
-  newest: Entry | null,
+  heads: readonly Entry[],
   {
     leaves,
     find,
@@ -49,40 +64,49 @@ export function auditHeads(
 ): HeadsAudit {
   const checker: HeadsChecker = checkHeads(key === undefined ? {} : { key });
   const hashes = new Map<number, string>();
-  const head = newest?.data as HeadSigned | undefined;
-  const covered = new Set(head?.categories);
-  let last: Entry | null = null;
-  let [events, streams] = [0n, 0n];
+  const asked = heads.map((entry) => {
+    const head = entry.data as HeadSigned;
+    return { entry, head, position: BigInt(head.position), covered: new Set(head.categories), events: 0n, streams: 0n };
+  });
+  let current: { readonly stream: string; readonly tips: (Tip | null)[] } | null = null;
 
   function settle(): void {
-    if (!last) return;
-    const { stream, revision, link } = last;
-    leaves.add(keyOf(stream).toString('hex'), { stream, revision, link });
-    events += BigInt(revision) + 1n;
-    streams += 1n;
-    last = null;
+    if (current?.tips.some((tip) => tip !== null)) leaves.add(keyOf(current.stream).toString('hex'), current);
+    for (const [at, tip] of (current?.tips ?? []).entries()) {
+      const of = asked[at];
+      if (!tip || !of) continue;
+      of.events += BigInt(tip.revision) + 1n;
+      of.streams += 1n;
+    }
+    current = null;
   }
   return {
     good(entry) {
-      if (last && last.stream !== entry.stream) settle();
+      if (current?.stream !== entry.stream) settle();
       if (entry.stream === headsStream) return checkEntry(entry);
-      if (head && covered.has(categoryOf(entry.stream)) && BigInt(entry.position) <= BigInt(head.position))
-        last = entry;
+      const { stream, revision, link } = entry;
+      current ??= { stream, tips: asked.map(() => null) };
+      for (const [at, { covered, position }] of asked.entries())
+        if (covered.has(categoryOf(stream)) && BigInt(entry.position) <= position)
+          current.tips[at] = { revision, link };
     },
     end() {
       settle();
-      if (!head || !newest) return;
-      const root = createRoot();
-      for (const { value } of leaves.sorted()) root.add(leafOf({ ...value, revision: BigInt(value.revision) }));
-      const found = root.end().hash.toString('hex');
-      if (found !== head.root || events !== BigInt(head.events) || streams !== BigInt(head.streams))
+      const roots = asked.map(() => createRoot());
+      for (const { value } of leaves.sorted())
+        for (const [at, tip] of value.tips.entries())
+          if (tip) roots[at]?.add(leafOf({ stream: value.stream, revision: BigInt(tip.revision), link: tip.link }));
+      for (const [at, { entry, head, events, streams }] of asked.entries()) {
+        const found = roots[at]?.end().hash.toString('hex');
+        if (found === head.root && events === BigInt(head.events) && streams === BigInt(head.streams)) continue;
         find(
           findingAt(
             'headRootWrong',
-            newest,
+            entry,
             `head ${head.number} was signed over ${head.events} events of ${head.streams} streams; up to there the log has ${events} of ${streams}, and another root`,
           ),
         );
+      }
     },
   };
 

@@ -2,6 +2,7 @@
 import { streamPrefixes } from '../../commands/codec.ts';
 import type { EventStore } from '../../commands/ports.ts';
 import { type Believed, type Entry, entryKey, readEntry } from './entry.ts';
+import { withHead } from './heads.ts';
 import { createSpill, type Spill } from './spill.ts';
 import type { AuditState, Workplace } from './state.ts';
 
@@ -29,7 +30,7 @@ const fresh = (tail: bigint): AuditState => ({
   until: tail.toString(),
   after: null,
   events: 0,
-  newestHead: null,
+  heads: [],
   entryRuns: [],
   evidenceRuns: [],
   read: {},
@@ -55,14 +56,14 @@ export async function readLog(
   if (until === 0n || (after !== null && after >= until)) return { entries, state, goneOnFrom };
   for await (const batch of log.all({ after, prefixes: streamPrefixes, signal })) {
     const events = batch.events.filter(({ position }) => position <= until);
-    let { newestHead } = state;
+    let { heads } = state;
     for (const stored of events) {
       const entry = readEntry(stored, believed);
-      if (entry.type === 'HeadSigned') newestHead = entry;
+      if (entry.type === 'HeadSigned' && !entry.wrong) heads = withHead(heads, entry);
       entries.add(entryKey(entry), entry);
     }
     unsaved += events.length;
-    state = { ...state, after: batch.position.toString(), events: state.events + events.length, newestHead };
+    state = { ...state, after: batch.position.toString(), events: state.events + events.length, heads };
     if (unsaved >= saveEvery) {
       save();
       unsaved = 0;

@@ -151,7 +151,7 @@ function passStreams(deps: AuditDeps, place: Workplace, { entries, state }: LogR
   const deposits = createSpill<DepositClaim>({ directory, name: 'deposits' });
   const leaves = createSpill<Leaf>({ directory, name: 'leaves' });
   const [payments, accounts, book] = [createPaymentLedger(), createAccountLedger(), createBook()];
-  const heads = auditHeads(state.newestHead, {
+  const heads = auditHeads(state.heads, {
     leaves,
     find: results.find,
     ...(deps.keptHeads && { kept: deps.keptHeads }),

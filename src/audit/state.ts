@@ -9,8 +9,8 @@ export interface AuditState {
   /** The log was read up to here; null before the first event. */
   readonly after: string | null;
   readonly events: number;
-  /** The newest signed head; null while none was met. */
-  readonly newestHead: Entry | null;
+  /** Signed heads that the log is compared with, in their order; the newest is the last of them. */
+  readonly heads: readonly Entry[];
   readonly entryRuns: readonly string[];
   readonly evidenceRuns: readonly string[];
   /** How far each account's or batch's history was read: its next page, or `done`. */
@@ -19,7 +19,7 @@ export interface AuditState {
 }
 
 /** What files of another version hold is not gone on with. */
-const version = 1;
+const version = 2;
 
 export interface Workplace {
   readonly directory: string;

@@ -8,6 +8,8 @@ import { coinOf } from '../../domain/coins.ts';
 import type { StoredEvent } from '../../domain/decider.ts';
 import type { HeadsEvent } from '../../domain/heads/events.ts';
 import { deliveryIdOf } from '../../domain/webhook.ts';
+import { readEntry } from '../../src/audit/entry.ts';
+import { headsMax, withHead } from '../../src/audit/heads.ts';
 import { openOf } from '../../src/audit/sums.ts';
 import {
   attempt,
@@ -407,6 +409,29 @@ describe('the audit', () => {
     const young = await audit({ log: written(said), grounds: shown, now: minute(1) });
     assert.deepEqual(told(young), []);
     assert.deepEqual(told(await audit({ log: written(said), grounds: shown })), [`landedUnrecorded ${paymentA}`]);
+  });
+
+  it('finds an older head that was signed over another log than this, under a good one', async () => {
+    const other = head(instead(honest, paymentA, 'PaymentFunded', () => ({ fee: '2' })));
+    const id = '0198f3c2-0000-8000-8000-0000000000aa';
+    const below = [...honest, other, ...on(`webhook-${id}`, testStart(id))];
+    const log = written([...below, head(below, other.event as HeadsEvent)]);
+    const { findings } = await audit({ log, grounds: shown });
+    assert.deepEqual(
+      findings.map(({ code, stream, revision }) => `${code} ${stream} ${revision}`),
+      ['headRootWrong heads-log 0'],
+    );
+  });
+
+  it('compares the log with the first head, the newest, and some evenly between them', () => {
+    const entries = written(Array.from({ length: 40 }, () => ({ stream: 'heads-log', event: first.event }))).map(
+      (event) => readEntry(event, null),
+    );
+    const kept = entries.reduce(withHead, []);
+    const numbers = kept.map(({ revision }) => revision);
+    assert.equal(numbers.length, headsMax);
+    assert.deepEqual([numbers[0], numbers.at(-1)], [0, 39]);
+    assert.ok(numbers.every((number, at) => at === 0 || number - (numbers[at - 1] ?? 0) >= 5));
   });
 
   it('follows heads from one to the next, and compares with one that the auditor kept', async () => {
