@@ -1,6 +1,7 @@
 /** What an operator may declare dead, though no node remembers far enough to prove it. */
 import { type Refusal, refuse } from '../../domain/decider.ts';
-import { liveAttempts, type TransferLeg } from '../../domain/transfer/leg.ts';
+import { contenders, liveAttempts, type TransferLeg } from '../../domain/transfer/leg.ts';
+import { sentOf } from './knownFate.ts';
 import { isDecided, type PayoutRail } from './ports.ts';
 
 /**
@@ -13,12 +14,12 @@ export async function buriable(
   signal: AbortSignal,
 ): Promise<readonly number[] | Refusal> {
   const live = leg ? liveAttempts(leg) : [];
-  if (live.length === 0) return refuse('illegalStep', 'no attempt of this waits: there is nothing to bury');
+  if (!leg || live.length === 0) return refuse('illegalStep', 'no attempt of this waits: there is nothing to bury');
   for (const attempt of live) {
     if (await rail.canLand(attempt, signal))
       return refuse('illegalStep', `attempt ${attempt.attempt} (${attempt.hash}) may still land: wait`);
   }
-  const fate = await rail.fate(live, signal);
+  const fate = await rail.fate(sentOf(leg.order, contenders(leg)), signal);
   return isDecided(fate)
     ? refuse('illegalStep', 'the nodes know what became of it: the service records it by itself')
     : live.map(({ attempt }) => attempt);

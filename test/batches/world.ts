@@ -1,5 +1,6 @@
 /** Payments that are to be paid out together, a chain of one account that does what it is told, and processes that die anywhere. */
 import assert from 'node:assert/strict';
+import { buryBatch } from '../../commands/batches/bury.ts';
 import { putTogether } from '../../commands/batches/open.ts';
 import { ChainBroken } from '../../commands/codec.ts';
 import { currentState } from '../../commands/handle.ts';
@@ -73,6 +74,7 @@ export function fakeChain() {
   const pool = new Set<string>();
   const mined: { readonly sending: Sending; readonly succeeded: boolean; readonly block: string }[] = [];
   let blocks = 0;
+  let remembered = 0n;
   const next = () => 7n + BigInt(mined.length);
   return {
     signed,
@@ -93,6 +95,18 @@ export function fakeChain() {
       const isAlone = [...signed.values()].filter(({ nonce }) => nonce === last?.sending.nonce).length === 1;
       if (last?.succeeded && last.sending.pays.length > 0 && isAlone) mined.pop();
     },
+    /** Nodes remember nothing of it from now on. */
+    forget(): void {
+      remembered = next();
+    },
+    /** A transaction that is none of ours uses the next nonce up. */
+    useUp(): void {
+      mined.push({
+        sending: { nonce: next(), hash: hashOf('other', String(next())), pays: [] },
+        succeeded: true,
+        block: '',
+      });
+    },
     paidTo: (receiver: string): number =>
       mined
         .filter(({ succeeded }) => succeeded)
@@ -100,6 +114,7 @@ export function fakeChain() {
         .filter((to) => to === receiver).length,
     fate(sent: readonly Sent[]): Fate {
       const [{ nonce }] = sent as [Sent];
+      if (BigInt(nonce ?? -1) < remembered) return { kind: 'unknown' };
       const used = mined.find(({ sending }) => sending.nonce === BigInt(nonce ?? -1));
       const own = sent.find(({ hash }) => hash === used?.sending.hash);
       const attempts = sent.map(({ attempt }) => attempt);
@@ -290,6 +305,13 @@ export async function batchWorld(count: number, pause: () => Promise<void> = asy
     tend: () => surviving(() => tendNonces({ ...process.signing, failed: () => {} }, signal)),
     hold: (n: number) =>
       holdPayout({ handle: outside, clock }, { paymentId: paymentIdOf(n), reason: 'by hand' }, { cause: facts.cause }),
+    /** By a process of its own, which dies where `around` says. */
+    bury: async () => {
+      const [id = ''] = await batchIds();
+      const deps = { handle: start({ crash }), clock, rail };
+      return buryBatch(deps, { id, reason: 'no explorer has it' }, { cause: facts.cause }, signal);
+    },
+    surviving,
     letGo: (n: number) => outside(paymentDecider, paymentIdOf(n), (p) => retryPayout(p, 'by hand', clock.now()), facts),
     /** Other people write to its stream; processes that begin later see it. */
     breakStream(n: number) {

@@ -1,5 +1,6 @@
 /** Payouts that are put together: the contract that pays them, what it may spend, and what became of batches. */
 import type { Command } from 'commander';
+import { buryBatch } from '../../../commands/batches/bury.ts';
 import { type ContractDeps, orderAllowance, orderPayMany } from '../../../commands/batches/contract.ts';
 import { currentState } from '../../../commands/handle.ts';
 import { lookAfter } from '../../../commands/sweeps/numbered.ts';
@@ -12,11 +13,12 @@ import type { Core } from '../../roles/core.ts';
 import { withCore } from '../core.ts';
 import { namedChain } from '../namedChain.ts';
 import { operator } from '../operator.ts';
-import { refusalError, untilInterrupted } from '../program.ts';
+import { reasonOf, refusalError, tell, untilInterrupted } from '../program.ts';
 import { type Shown, show } from './show.ts';
 
 const shownMax = 100;
 const look_ms = 1_000;
+const answer_ms = 30_000;
 
 async function list({ database, workHandle }: Core, how: Shown): Promise<void> {
   const ids = await listBatches(database, shownMax);
@@ -71,7 +73,16 @@ async function ordered(where: string, order: (deps: ContractDeps) => Promise<str
   });
 }
 
-/** Adds `batches`, with `list`, `deploy` and `allow`. */
+async function bury({ chains, workHandle: handle, clock }: Core, id: string, reason: string): Promise<void> {
+  const batch = await currentState(handle, payoutBatch, id);
+  if (!batch) throw new Error(`${id} is no batch: npm run treasury -- batches`);
+  const chain = chains.get(batch.opened.chainId);
+  if (!chain) throw new Error(`${chainOf(batch.opened.chainId).name} is not configured here`);
+  const deps = { handle, clock, rail: chain.rail };
+  tell(await buryBatch(deps, { id, reason }, operator(), AbortSignal.timeout(answer_ms)));
+}
+
+/** Adds `batches`, with `list`, `deploy`, `allow` and `bury`. */
 export function addBatchVerbs(program: Command): void {
   const batches = program.command('batches').description('payouts that are put together (PAYOUT_BATCH_<chainId>)');
   batches
@@ -91,4 +102,11 @@ export function addBatchVerbs(program: Command): void {
     .action((where: string, token: string, amount: string) =>
       ordered(where, (deps) => orderAllowance(deps, { token, amount })),
     );
+  batches
+    .command('bury <batch>')
+    .description(
+      'end one that does not go on: its payouts are made by themselves. What was signed can land no more, and you have found out on several explorers that none has',
+    )
+    .requiredOption('--reason <reason>', 'why, for whoever asks later', reasonOf)
+    .action((id: string, { reason }: { reason: string }) => withCore((core) => bury(core, id, reason)));
 }
