@@ -291,6 +291,16 @@ describe('the audit', () => {
       assert.ok(twice.includes(`webhookTwice webhook-${deliveryIdOf(eventId)}`), twice.join());
     });
 
+    it('a webhook that was sent twice, and not one that an operator sent again', async () => {
+      const id = '0198f3c2-0000-8000-8000-0000000000ee';
+      const first = deliveryIdOf(eventId);
+      const again = { ...webhookStart(id).data, kind: 'manual', firstDeliveryId: first, ordinal: 1 };
+      assert.deepEqual(
+        await tell([...honest, ...on(`webhook-${id}`, { type: 'WebhookSendStarted', data: again })]),
+        [],
+      );
+    });
+
     it('a refund beyond what came in', async () => {
       const more = refundAttempt(1, '2.50', { nonce: '11' });
       const said = [
