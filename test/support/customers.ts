@@ -25,7 +25,8 @@ export interface Order {
 const poll_ms = 50;
 
 /** The service has died, or is not there at all. */
-export const isCutOff = (error: unknown): boolean => error instanceof TypeError && error.message === 'fetch failed';
+export const isCutOff = (error: unknown): boolean =>
+  error instanceof TypeError && error.message.startsWith('fetch failed');
 
 /** Asks again while the service is unavailable, which it must say properly. */
 async function answered(expected: readonly number[], ask: () => Promise<Answer>): Promise<Answer> {

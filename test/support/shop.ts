@@ -79,9 +79,19 @@ export function createShop(world: ShopWorld): Shop {
   const chain = (chainId: ChainId) =>
     createPublicClient({ transport: http(rpcUrl(chainId)), cacheTime: 0, pollingInterval: poll_ms });
 
+  /** Where nobody answers, what was printed before says why. */
+  async function asked(url: string, init?: RequestInit): Promise<Response> {
+    try {
+      return await fetch(url, init);
+    } catch (error) {
+      if (error instanceof Error) error.message += `: ${url}\n${hint()}`;
+      throw error;
+    }
+  }
+
   const shop: Shop = {
     async call(method, path, { body, key, headers } = {}) {
-      const response = await fetch(`${baseUrl()}${path}`, {
+      const response = await asked(`${baseUrl()}${path}`, {
         method,
         headers: {
           ...(body !== undefined && { 'content-type': 'application/json' }),
@@ -95,7 +105,7 @@ export function createShop(world: ShopWorld): Shop {
     },
 
     async operations(path) {
-      const response = await fetch(`${operationsUrl()}${path}`);
+      const response = await asked(`${operationsUrl()}${path}`);
       return { status: response.status, headers: response.headers, body: parsed(await response.text()) };
     },
 
