@@ -22,7 +22,7 @@ describe('the service in a simulated world', function () {
   this.timeout(240_000);
 
   it('keeps its promises in the first courses of things', async () => {
-    const told = await simulate(1, 40);
+    const told = await simulate(1, 24);
     const failed = told.filter(({ failure }) => failure !== null);
     assert.deepEqual(failed, []);
     const wrong = told.reduce((sum, { faults }) => sum + faults, 0);
