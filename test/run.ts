@@ -1,11 +1,13 @@
 /**
  * `npm test`: every spec in a few processes side by side, types, lint and rules beside them, and one report.
- * With files as arguments it runs those alone. One spec runs by itself with `npx mocha`.
+ * With files as arguments it runs those alone, and `--bundled` starts programs from bundles as a whole run does. One spec
+ * runs by itself with `npx mocha`.
  */
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { bundlePrograms } from './runner/bundles.ts';
 import { checks, runChecks } from './runner/checks.ts';
 import { endProcessesIn, filesIn, haveEnded, processesIn } from './runner/remains.ts';
 import { createReport } from './runner/report.ts';
@@ -17,19 +19,23 @@ const defaultShards = Math.min(2 * availableParallelism(), 6);
 /** Specs share the event store that a run is given: its log has one writer at a time. */
 const givenStoreShards = 1;
 
-const { values, positionals } = parseArgs({ options: { shards: { type: 'string' } }, allowPositionals: true });
+const { values, positionals } = parseArgs({
+  options: { shards: { type: 'string' }, bundled: { type: 'boolean' } },
+  allowPositionals: true,
+});
 const isWhole = positionals.length === 0;
 const files = isWhole ? specFiles() : positionals;
 const count = process.env['EVENTSTORE_URL'] ? givenStoreShards : Number(values.shards ?? defaultShards);
 
 const folder = mkdtempSync(join(tmpdir(), 'payment-intents-suite-'));
 chmodSync(folder, 0o755);
+const programOptions = isWhole || values.bundled ? [await bundlePrograms()] : [];
 let stopping = false;
 const report = createReport(files.length + (isWhole ? checks.length : 0), print);
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop);
 
 const [missed] = await Promise.all([
-  runShards({ files, count, folder, onWork: report.add }),
+  runShards({ files, count, folder, programOptions, onWork: report.add }),
   isWhole ? runChecks(report.add) : undefined,
 ]);
 for (const file of missed) report.fail(file, 'was run by no shard');

@@ -8,7 +8,8 @@ const coffee = { title: 'Coffee', currency: 'USD' };
 
 describe('a payment from creation to webhook', () => {
   const sandbox = createSandbox();
-  before(() => sandbox.start());
+  // From its sources, as a newcomer does, where others may start bundles.
+  before(() => sandbox.start({ NODE_OPTIONS: '' }));
   after(() => sandbox.destroy());
 
   const walletOrder = (source: Json, destination: Json, more: Json = {}): Json => ({

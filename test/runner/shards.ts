@@ -21,6 +21,8 @@ export interface ShardsOptions {
   readonly count: number;
   /** Each shard's temporary directory is made in here. */
   readonly folder: string;
+  /** Options of Node for the programs that specs start. */
+  readonly programOptions?: readonly string[];
   readonly onWork: (work: Work) => void;
 }
 
@@ -35,10 +37,11 @@ const workMax_ms = 20 * 60_000;
  * Runs the files. One that is under way when its shard dies has failed; the others go to the other shards.
  * @returns the files that no shard was left for
  */
-export async function runShards({ files, count, folder, onWork }: ShardsOptions): Promise<readonly string[]> {
+export async function runShards(options: ShardsOptions): Promise<readonly string[]> {
+  const { files, count, folder, programOptions = [], onWork } = options;
   const queue = [...files];
   const serve = async (_: unknown, index: number): Promise<void> => {
-    const shard = openShard(join(folder, `shard-${index + 1}`));
+    const shard = openShard(join(folder, `shard-${index + 1}`), programOptions);
     tellFailures(await shard.start());
     while (shard.isAlive() && queue.length > 0) onWork(await shard.run(queue.shift() as string));
     if (shard.isAlive()) tellFailures(await shard.end());
@@ -51,9 +54,9 @@ export async function runShards({ files, count, folder, onWork }: ShardsOptions)
   return queue;
 }
 
-function openShard(folder: string) {
+function openShard(folder: string, programOptions: readonly string[]) {
   mkdirSync(folder, { mode: 0o755 });
-  const NODE_OPTIONS = [process.env['NODE_OPTIONS'], ...quickStart].filter(Boolean).join(' ');
+  const NODE_OPTIONS = [process.env['NODE_OPTIONS'], ...quickStart, ...programOptions].filter(Boolean).join(' ');
   const env = { ...process.env, TMPDIR: folder, NODE_OPTIONS };
   const child = fork(program, { env, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
   let outcomes: Outcome[] = [];

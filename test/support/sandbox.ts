@@ -2,7 +2,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, rmSync } from 'node:fs';
-import { flushCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -12,6 +11,7 @@ import type { ChainId } from '../../domain/chains.ts';
 import { openChildren } from '../../sandbox/children.ts';
 import { keepKeys } from '../../sandbox/keys.ts';
 import { readSandboxFile, type SandboxFile } from '../../sandbox/sandboxFile.ts';
+import { childEnvironment } from '../../src/runtime/system.ts';
 import { onStop } from './hooks.ts';
 import { createShop, parsed, type Shop } from './shop.ts';
 import { temporaryDirectory } from './temporaryDirectory.ts';
@@ -19,6 +19,7 @@ import { temporaryDirectory } from './temporaryDirectory.ts';
 export type { Answer, Json } from './shop.ts';
 
 const program = fileURLToPath(new URL('../../sandbox/start.ts', import.meta.url));
+const service = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const ready_ms = 60_000;
 const poll_ms = 50;
 
@@ -160,11 +161,12 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
   return self;
 }
 
-let compiled: Promise<void> | undefined;
+let compiled: Promise<unknown> | undefined;
 
-/** A service that is killed leaves nothing of what it has compiled to the next: we compile it for all of them. */
-function compileOnce(): Promise<void> {
-  compiled ??= import('../../src/main.ts').then(() => flushCompileCache());
+/** A service that is killed leaves nothing of what it has compiled to the next: one that finds no configuration ends by itself. */
+function compileOnce(): Promise<unknown> {
+  const env = { ...childEnvironment(), MODE: 'production' };
+  compiled ??= once(spawn(process.execPath, [service], { env, stdio: 'ignore' }), 'exit');
   return compiled;
 }
 
