@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { SingleBar } from 'cli-progress';
 import { eventCodec } from '../commands/codec.ts';
 import { createHandle } from '../commands/handle.ts';
-import { type EventStore, StreamConflict } from '../commands/ports.ts';
+import { type EventStore, type SealedEvent, StreamConflict } from '../commands/ports.ts';
 import { type Instant, instant } from '../domain/time.ts';
 import { openStorage } from '../src/eventstore/node/storage.ts';
 import { createBell, createWriter, type Writer } from '../src/eventstore/node/writer.ts';
@@ -21,9 +21,15 @@ export async function fill(dataDir: string, payments: number): Promise<number> {
   const storage = await openStorage(join(dataDir, 'events'));
   const writer = createWriter(storage, createBell());
   const count = { events: 0 };
+  /** Of payments that were paid out, by stream: the event that their merchant is told of. */
+  const paidOut = new Map<string, string>();
   const clock = runningClock();
-  const store = onWriter(writer, count);
-  const { steps } = histories(createHandle({ store, clock, ids: randomIds, codec: eventCodec }), clock);
+  const store = onWriter(writer, (stream, events) => {
+    count.events += events.length;
+    for (const { id, type } of events) if (type === 'PayoutConfirmed') paidOut.set(stream, id);
+  });
+  const handle = createHandle({ store, clock, ids: randomIds, codec: eventCodec });
+  const { steps } = histories(handle, clock, (stream) => paidOut.get(stream) ?? '');
   const bar = new SingleBar({
     format: 'filling  [{bar}] {percentage}% | {value}/{total} payments | {eta_formatted} left',
     noTTYOutput: true,
@@ -61,7 +67,7 @@ function runningClock() {
 }
 
 /** The node's own writer in place of a connection to it: the same log, made several times faster. */
-function onWriter(writer: Writer, count: { events: number }): EventStore {
+function onWriter(writer: Writer, written: (stream: string, events: readonly SealedEvent[]) => void): EventStore {
   const bytes = (value: object) => Buffer.from(JSON.stringify(value));
   const never = () => Promise.reject(new Error('a store that is being filled is not read'));
   return {
@@ -75,7 +81,7 @@ function onWriter(writer: Writer, count: { events: number }): EventStore {
       }));
       const outcome = await writer.submit({ kind: 'append', stream, expected, events: proposals });
       if (outcome.kind !== 'done') throw new StreamConflict(stream, expected, null);
-      count.events += events.length;
+      written(stream, events);
       return { revision: BigInt(outcome.revision), position: BigInt(outcome.position ?? 0) };
     },
     read: never,

@@ -32,8 +32,8 @@ const chain = chainOf(8453);
 
 const hashOf = (...parts: readonly unknown[]): string => `0x${createHash('sha256').update(parts.join()).digest('hex')}`;
 
-/** Nine events on average: every second payment is told of by webhook. */
-export function histories(handle: Handle, clock: Clock): Histories {
+/** Nine events on average: every second payment is told of by webhook. @param paidOutAt the id of a stream’s PayoutConfirmed */
+export function histories(handle: Handle, clock: Clock, paidOutAt: (stream: string) => string): Histories {
   const ids = new Map<number, string>();
   const deps = {
     handle,
@@ -83,12 +83,13 @@ export function histories(handle: Handle, clock: Clock): Histories {
 
   const tell = (outcome: boolean) => async (n: number) => {
     if (n % 2 === 1) return;
-    const eventId = ids.get(n) ?? '';
+    const paymentId = ids.get(n) ?? '';
+    const eventId = paidOutAt(`payment-${paymentId}`);
     const deliveryId = deliveryIdOf(eventId);
     const start = {
       deliveryId,
       ...sentByItself,
-      paymentId: eventId,
+      paymentId,
       appId,
       eventType: 'payment_payout_completed' as const,
       url: 'https://shop.example/hook',

@@ -1,6 +1,7 @@
 /** What the log says about transactions of chains, and what the chains say: both sides of the comparison, by transaction. */
 import type { ChainId } from '../../domain/chains.ts';
 import type { Cost } from '../../domain/transfer/shapes.ts';
+import type { DeliveryKind, WebhookEventType } from '../../domain/webhook.ts';
 import type { Finding, Where } from './findings.ts';
 
 interface Claimed {
@@ -106,6 +107,32 @@ export interface Once {
   readonly code: Finding['code'];
 }
 
+/** An event of a payment that its merchant is told of. */
+export interface News {
+  readonly side: 'news';
+  readonly where: Where;
+  readonly position: string;
+  readonly paymentId: string;
+  readonly appId: string;
+  readonly eventType: WebhookEventType;
+  /** Null where the payment has nobody to tell. */
+  readonly url: string | null;
+}
+
+/** A webhook that is to tell of an event of a payment. */
+export interface Telling {
+  readonly side: 'telling';
+  readonly where: Where;
+  readonly position: string;
+  readonly kind: DeliveryKind;
+  readonly paymentId: string | null;
+  readonly appId: string;
+  readonly eventType: string;
+  readonly url: string;
+  readonly eventId: string | null;
+  readonly eventRevision: string | null;
+}
+
 /** A deposit that was disclosed. */
 export interface DepositClaim {
   readonly address: string;
@@ -114,10 +141,12 @@ export interface DepositClaim {
   readonly paymentId: string;
 }
 
-export type Fact = Claim | Evidence | Once;
+export type Fact = Claim | Evidence | Once | News | Telling;
 
 /** In the same place, whoever says it. */
 export const factKey = (fact: Claim | Evidence): string => `tx ${fact.chainId} ${fact.txHash}`;
+/** The event that is told of. */
+export const newsKey = (fact: News | Telling): string => `news ${fact.side === 'news' ? fact.where.id : fact.eventId}`;
 
 export type SumColumn =
   | 'received'
@@ -135,6 +164,7 @@ export interface Out {
   find(finding: Finding): void;
   claim(claim: Claim): void;
   once(key: string, once: Omit<Once, 'side'>): void;
+  news(fact: News | Telling): void;
   deposit(deposit: DepositClaim): void;
   sum(chainId: number, asset: string, column: SumColumn, amount: bigint): void;
   /** What account books say in sums, without a transaction. Negative for what an operator explained to be missing. */

@@ -3,6 +3,7 @@ import { coinAddress } from '../../domain/coins.ts';
 import type { AnchorClaim, AttemptClaim, BatchClaim, Claim, Evidence, Fact, Once, OwnClaim } from './claims.ts';
 import { compareBatch, outOfBatch } from './compareBatch.ts';
 import { checkCreditedOnce, compareDeposit, counted, isInflow, matchInflows } from './compareInflows.ts';
+import { compareNews } from './compareNews.ts';
 import { type Compared, findAtClaim as find, type World } from './comparing.ts';
 import { findingAt } from './findings.ts';
 
@@ -11,6 +12,7 @@ export function compareFacts(facts: readonly Fact[], world: World, out: Compared
   const said = facts.filter((fact): fact is Once => fact.side === 'once');
   for (const { where, says, code } of said.slice(1))
     out.find(findingAt(code, where, `${says}, and ${said[0]?.where.stream} says so as well`));
+  compareNews(facts, out);
   const claims = facts.filter((fact): fact is Claim => fact.side === 'log');
   const shown = facts.filter((fact): fact is Evidence => fact.side === 'chain');
   const inflows = claims.filter(isInflow);

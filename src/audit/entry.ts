@@ -32,7 +32,7 @@ export interface Believed {
 
 /** Of what no later pass needs anything, and which is long. */
 const leftOut: Readonly<Record<string, readonly string[]>> = {
-  PaymentCreated: ['display', 'metadata', 'webhookUrl'],
+  PaymentCreated: ['display', 'metadata'],
   PayoutSigned: ['bytes', 'fee'],
   RefundSigned: ['bytes', 'fee'],
   OperationSigned: ['bytes', 'fee'],

@@ -25,7 +25,7 @@ export const nextSteps = {
   approvalMissing: 'money was to leave without the approval that it needs: ask who ordered it',
   notInAddressBook: 'money was to leave to an address that was not usable in the address book: ask who ordered it',
   webhookTwice: 'one event was told by itself more than once: tell the merchant which to ignore',
-  webhookWrong: 'a webhook tells of an event that is not there: tell the merchant to read the payment',
+  webhookWrong: 'a webhook tells what did not happen so, or tells somebody else: tell the merchant to read the payment',
   accountWrong: 'the account’s sum does not follow from what was earned and spent',
   outflowUnrecorded:
     'the treasury’s key signed something that nothing records: pause payouts, change the key, adopt it if it was you',

@@ -5,7 +5,7 @@
 import type { ChainId } from '../../domain/chains.ts';
 import { epochMs, type Instant, instant } from '../../domain/time.ts';
 import type { Witness } from './chains.ts';
-import { type DepositClaim, type Fact, factKey, type Out } from './claims.ts';
+import { type DepositClaim, type Fact, factKey, newsKey, type Out } from './claims.ts';
 import { compareFacts } from './compare.ts';
 import type { World } from './comparing.ts';
 import type { Finding, Gap } from './findings.ts';
@@ -170,6 +170,7 @@ function passStreams(deps: AuditDeps, place: Workplace, { entries, state }: LogR
       if (known === undefined || block < known) firstBlocks.set(key, block);
     },
     once: (key, once) => claims.add(`once ${key}`, { side: 'once', ...once }),
+    news: (fact) => claims.add(newsKey(fact), fact),
     deposit: (deposit) => deposits.add(`${deposit.family} ${deposit.at} ${deposit.address}`, deposit),
     sum: payments.sum,
     told: accounts.told,

@@ -19,7 +19,7 @@ export interface AuditState {
 }
 
 /** What files of another version hold is not gone on with. */
-const version = 2;
+const version = 3;
 
 export interface Workplace {
   readonly directory: string;

@@ -3,9 +3,10 @@ import type { EventStore } from '../../commands/ports.ts';
 import type { StoredEvent } from '../../domain/decider.ts';
 import { deliveryIdOf } from '../../domain/webhook.ts';
 import { evidenceOf, type Witness, type WitnessedAccount } from './chains.ts';
-import { type Claim, type Evidence, type Fact, factKey, type Out } from './claims.ts';
+import { type Claim, type Evidence, type Fact, factKey, type News, newsKey, type Out, type Telling } from './claims.ts';
 import { compareFacts } from './compare.ts';
 import { isInflow } from './compareInflows.ts';
+import { compareNews } from './compareNews.ts';
 import { type Believed, type Entry, readEntry } from './entry.ts';
 import type { Finding, Gap } from './findings.ts';
 import { createBook } from './reckon/book.ts';
@@ -37,11 +38,13 @@ export async function paymentStory(paymentId: string, deps: StoryDeps): Promise<
   const all = [...entries, ...batches.flat(), ...hooks.flat()];
   const findings: Finding[] = [];
   const claims: Claim[] = [];
+  const news: (News | Telling)[] = [];
   const nothing = (): void => {};
   const out: Out = {
     find: (finding) => findings.push(finding),
     claim: (claim) => claims.push(claim),
     once: nothing,
+    news: (fact) => news.push(fact),
     deposit: nothing,
     sum: nothing,
     told: nothing,
@@ -56,6 +59,7 @@ export async function paymentStory(paymentId: string, deps: StoryDeps): Promise<
     tip: nothing,
     every: nothing,
   });
+  for (const told of Map.groupBy(news, newsKey).values()) compareNews(told, out);
   const gaps: Gap[] = [];
   const transactions = [];
   for (const own of Map.groupBy(claims, factKey).values()) transactions.push(await shownOf(deps, own, gaps, findings));

@@ -12,10 +12,10 @@ import {
   createOperationReckoner,
   createTreasuryReckoner,
   createUnmatchedReckoner,
-  createWebhookReckoner,
 } from './reckon/others.ts';
 import { createPaymentReckoner } from './reckon/payment.ts';
-import type { Reckoner } from './reckon/reckoner.ts';
+import { type Reckoner, together } from './reckon/reckoner.ts';
+import { createNewsReckoner, createWebhookReckoner } from './reckon/webhooks.ts';
 import type { Record as Sorted } from './spill.ts';
 
 /** A stream's newest event, as far as a position. */
@@ -43,7 +43,7 @@ const quiet: Reckoner = { next() {}, end() {} };
 function reckonerOf(stream: string, { out, book, approvalFrom_microUsd }: StreamsDeps): Reckoner {
   switch (categoryOf(stream)) {
     case 'payment':
-      return createPaymentReckoner(out);
+      return together(createPaymentReckoner(out), createNewsReckoner(out));
     case 'unmatched':
       return createUnmatchedReckoner(out);
     case 'treasury':

@@ -24,7 +24,7 @@ import {
   signed,
   treasuryAccount,
 } from '../support/payments.ts';
-import { block, type Ground, type Said, type Shown } from './world.ts';
+import { block, type Ground, idAt, type Said, type Shown } from './world.ts';
 
 export const thief = '0x1111111111111111111111111111111111111111';
 export const vault = '0x2222222222222222222222222222222222222222';
@@ -33,7 +33,11 @@ export const [paymentA, paymentB] = [
   'payment-0198f3c2-0000-8000-8000-00000000000b',
 ];
 export const treasuryStream = `treasury-1-${treasuryAccount}`;
-export const eventId = '0198f3c2-0000-7000-8000-000000000005';
+/** Of A's PayoutConfirmed, which its merchant is told of. */
+export const eventId = idAt(paymentA, 6n);
+/** The stream of that delivery. */
+export const hook = `webhook-${deliveryIdOf(eventId)}`;
+const webhookUrl = 'https://shop.example/hook';
 export const usdc = ethereumUsdc.token;
 export const gas = 21_000n;
 export const cost = { payer: treasuryAccount, fee: gas.toString() };
@@ -72,7 +76,7 @@ export const honest: readonly Said[] = [
   }),
   ...on(
     paymentA,
-    created(),
+    createdAs(paymentA),
     detected(),
     confirmed(),
     funded(),
@@ -114,11 +118,11 @@ export const honest: readonly Said[] = [
     { type: 'OperationSigned', data: { ...withdrawal, signedAt: minute(8) } },
     withCost({ type: 'OperationConfirmed', data: { ...landedData(withdrawal, 220) } }),
   ),
-  ...on(`webhook-${deliveryIdOf(eventId)}`, webhookStart(deliveryIdOf(eventId))),
+  ...on(hook, webhookStart(deliveryIdOf(eventId))),
 ];
 
 export function createdAs(stream: string): DomainEvent {
-  const { data } = created();
+  const { data } = created({ webhookUrl });
   return { type: 'PaymentCreated', data: { ...data, paymentId: stream.slice('payment-'.length) } };
 }
 export function landedData({ hash }: { readonly hash: string }, number: number) {
@@ -135,7 +139,7 @@ export function webhookStart(deliveryId: string): DomainEvent {
       paymentId: paymentA.slice(8),
       appId: 'wallet_demo',
       eventType: 'payment_payout_completed',
-      url: 'https://shop.example/hook',
+      url: webhookUrl,
       eventId,
       eventRevision: '6',
       startedAt: minute(10),

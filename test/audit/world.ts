@@ -28,6 +28,12 @@ export interface Said {
   readonly event: DomainEvent;
 }
 
+/** Of an event, by its place: what is planted elsewhere changes no id. */
+export function idAt(stream: string, revision: bigint): string {
+  const digits = hashOf(stream, revision.toString()).slice(2);
+  return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-4${digits.slice(13, 16)}-8${digits.slice(17, 20)}-${digits.slice(20, 32)}`;
+}
+
 /** As whoever holds the master key writes it: each event linked to the one before, and sealed. */
 export function written(said: readonly Said[]): StoredEvent[] {
   const tips = new Map<string, Tip>();
@@ -41,10 +47,9 @@ export function written(said: readonly Said[]): StoredEvent[] {
         appId: null,
         schemaVersion: eventCodec.schemaVersion(category),
       };
-      const id = { eventId: () => `00000000-0000-4000-8000-${String(at).padStart(12, '0')}` };
-      const [made] = seal(stream, previous, [event], facts, id);
-      if (!made) throw new Error('one event makes one');
       const revision = (previous?.revision ?? -1n) + 1n;
+      const [made] = seal(stream, previous, [event], facts, { eventId: () => idAt(stream, revision) });
+      if (!made) throw new Error('one event makes one');
       const link = linkOf({ ...made, stream, revision });
       const sealed = { ...made, metadata: { ...made.metadata, seal: seals.sealOf(link) } };
       tips.set(stream, tipAfter(stream, previous, [sealed]));

@@ -1,6 +1,5 @@
-/** The other streams that money goes by: unmatched money, treasury accounts, their books, withdrawals, webhooks, credit. */
+/** The other streams that money goes by: unmatched money, treasury accounts, their books, withdrawals, credit. */
 import { transferId } from '../../../domain/payment/shapes.ts';
-import { deliveryIdOf } from '../../../domain/webhook.ts';
 import type { AttemptClaim, Claim, Out, OwnClaim } from '../claims.ts';
 import type { Entry } from '../entry.ts';
 import { findingAt } from '../findings.ts';
@@ -183,27 +182,6 @@ export function createOperationReckoner(out: Out, book: Book, approvalFrom_micro
         findingAt('notInAddressBook', entry, `${data.receiver} was not usable in the address book when it was signed`),
       );
   }
-}
-
-export function createWebhookReckoner(out: Out): Reckoner {
-  let starts = 0;
-  return {
-    next(entry) {
-      const { type, data, stream } = entry;
-      if (type !== 'WebhookSendStarted') return;
-      starts += 1;
-      if (starts > 1) out.find(findingAt('webhookTwice', entry, 'the delivery was claimed before'));
-      if (data.kind !== 'automatic') return;
-      if (stream !== `webhook-${deliveryIdOf(data.eventId)}`)
-        out.find(findingAt('webhookWrong', entry, `no delivery of event ${data.eventId} has this stream`));
-      out.once(`webhook ${data.eventId}`, {
-        where: whereOf(entry),
-        says: `event ${data.eventId} was told`,
-        code: 'webhookTwice',
-      });
-    },
-    end() {},
-  };
 }
 
 /** Credit and cashback: each event says how the account stands after it. */

@@ -5,3 +5,13 @@ export interface Reckoner {
   next(entry: Entry): void;
   end(): void;
 }
+
+/** Several looks at the same stream. */
+export const together = (...reckoners: readonly Reckoner[]): Reckoner => ({
+  next(entry) {
+    for (const reckoner of reckoners) reckoner.next(entry);
+  },
+  end() {
+    for (const reckoner of reckoners) reckoner.end();
+  },
+});

@@ -1,0 +1,34 @@
+/** What merchants were told beside what happened: of each event of a payment by itself once at most, and of nothing else. */
+import type { Fact, News, Telling } from './claims.ts';
+import type { Compared } from './comparing.ts';
+import { findingAt } from './findings.ts';
+
+/** @param facts all of one event */
+export function compareNews(facts: readonly Fact[], { find }: Pick<Compared, 'find'>): void {
+  const tellings = facts.filter((fact): fact is Telling => fact.side === 'telling').toSorted(byPosition);
+  const news = facts.filter((fact): fact is News => fact.side === 'news');
+  const [first, ...again] = tellings.filter(({ kind }) => kind === 'automatic');
+  for (const { where, eventId } of again)
+    find(findingAt('webhookTwice', where, `event ${eventId} was told, and ${first?.where.stream} says so as well`));
+  for (const telling of tellings) {
+    const problem = problemOf(
+      telling,
+      news.find(({ paymentId }) => paymentId === telling.paymentId),
+    );
+    if (problem !== null) find(findingAt('webhookWrong', telling.where, problem));
+  }
+}
+
+const byPosition = (a: Telling, b: Telling): number => (BigInt(a.position) < BigInt(b.position) ? -1 : 1);
+
+/** Null where all that it says is so. */
+function problemOf(telling: Telling, news: News | undefined): string | null {
+  const { paymentId, eventId, eventRevision, position } = telling;
+  if (!news) return `payment ${paymentId} has no event ${eventId} that a merchant is told of`;
+  if (BigInt(position) < BigInt(news.position)) return `event ${eventId} was told before it happened`;
+  if (eventRevision !== String(news.where.revision))
+    return `event ${eventId} is number ${news.where.revision} of its payment, it says ${eventRevision}`;
+  for (const field of ['appId', 'eventType', 'url'] as const)
+    if (telling[field] !== news[field]) return `its ${field} is ${telling[field]}, the payment's is ${news[field]}`;
+  return null;
+}

@@ -1,0 +1,60 @@
+/** What merchants are to be told, by the payments' streams, and what they were told, by those of the deliveries. */
+import { deliveryIdOf, testEventType, type WebhookEventType } from '../../../domain/webhook.ts';
+import type { Out } from '../claims.ts';
+import type { Entry } from '../entry.ts';
+import { findingAt } from '../findings.ts';
+import type { Reckoner } from './reckoner.ts';
+
+const whereOf = ({ stream, revision, id }: Entry) => ({ stream, revision, id });
+
+/** The event that each type tells of: the first one of a payment, for what is confirmed again was told before. */
+const newsOf: Readonly<Record<WebhookEventType, string>> = {
+  payment_payin_completed: 'PaymentFunded',
+  payment_payout_completed: 'PayoutConfirmed',
+};
+const typeOf = new Map(Object.entries(newsOf).map(([type, event]) => [event, type as WebhookEventType]));
+
+/** A payment's stream: which of its events are news. */
+export function createNewsReckoner(out: Out): Reckoner {
+  let created: Entry | null = null;
+  const told = new Set<string>();
+  return {
+    next(entry) {
+      if (entry.type === 'PaymentCreated') created ??= entry;
+      const eventType = typeOf.get(entry.type);
+      if (!created || !eventType || told.has(eventType)) return;
+      told.add(eventType);
+      const { paymentId, appId, webhookUrl: url } = created.data;
+      const { position } = entry;
+      out.news({ side: 'news', where: whereOf(entry), position, paymentId, appId, eventType, url });
+    },
+    end() {},
+  };
+}
+
+/** A delivery's stream: one POST, of news, or a test that tells of nothing. */
+export function createWebhookReckoner(out: Out): Reckoner {
+  let starts = 0;
+  return {
+    next(entry) {
+      const { type, data, stream } = entry;
+      if (type !== 'WebhookSendStarted') return;
+      starts += 1;
+      if (starts > 1) out.find(findingAt('webhookTwice', entry, 'the delivery was claimed before'));
+      if (stream !== `webhook-${data.deliveryId}`)
+        out.find(findingAt('webhookWrong', entry, `delivery ${data.deliveryId} has another stream`));
+      if (data.kind === 'automatic' && (data.eventId === null || data.deliveryId !== deliveryIdOf(data.eventId)))
+        out.find(findingAt('webhookWrong', entry, `no delivery of event ${data.eventId} has this stream`));
+      if (isTest(data)) return;
+      const { kind, paymentId, appId, eventType, url, eventId, eventRevision } = data;
+      const { position } = entry;
+      const said = { kind, paymentId, appId, eventType, url, eventId, eventRevision };
+      out.news({ side: 'telling', where: whereOf(entry), position, ...said });
+    },
+    end() {},
+  };
+}
+
+/** It names no payment, so that its body is a made-up one. */
+const isTest = ({ kind, eventType, paymentId, eventId, eventRevision }: Entry['data']): boolean =>
+  kind === 'test' && eventType === testEventType && paymentId === null && eventId === null && eventRevision === null;
