@@ -68,13 +68,19 @@ const lockSet = (tx: Sql, set: string) =>
 export function openActive(db: SqlDatabase, set: ProjectionSet, ddl: SetDdl): Promise<Generation> {
   return db.transaction(async (tx) => {
     await lockSet(tx, set.name);
-    const [active] = await rowsOf(tx, set.name, 'active');
-    if (active && active.version !== set.version) throw new ProjectionOutdated(set.name, active.version, set.version);
-    if (active) return generationOf(set.name, active);
+    const active = await readActive(tx, set);
+    if (active) return active;
     const first = await addGeneration(tx, set, ddl);
     await tx.query(ddl.indexes);
     return await show(tx, first);
   });
+}
+
+/** The generation that the public views show, made by nobody here; undefined before the first start. @throws ProjectionOutdated */
+export async function readActive(sql: Sql, set: ProjectionSet): Promise<Generation | undefined> {
+  const [active] = await rowsOf(sql, set.name, 'active');
+  if (active && active.version !== set.version) throw new ProjectionOutdated(set.name, active.version, set.version);
+  return active && generationOf(set.name, active);
 }
 
 /** A generation beside the active one: what an interrupted rebuild left, or a new one. */

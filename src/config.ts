@@ -84,10 +84,12 @@ export interface Config {
 
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
+  readonly problems: readonly string[];
   constructor(problems: readonly string[]) {
     super(
       `the configuration is not usable:\n${problems.map((problem) => `  - ${problem}`).join('\n')}\nSee .env.example for every variable.`,
     );
+    this.problems = problems;
   }
 }
 

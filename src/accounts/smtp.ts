@@ -24,8 +24,15 @@ const connect_ms = 10_000;
 const silence_ms = 20_000;
 const connectionsMax = 3;
 
+export interface Smtp {
+  readonly send: SendMail;
+  /** Greets the server and signs in, without a mail. @throws Error that says why not */
+  verify(): Promise<void>;
+  close(): void;
+}
+
 /** A user's password goes over TLS or not at all. */
-export function createSmtp({ url, from }: MailSettings): { readonly send: SendMail; close(): void } {
+export function createSmtp({ url, from }: MailSettings): Smtp {
   const options = {
     url,
     pool: true,
@@ -44,6 +51,9 @@ export function createSmtp({ url, from }: MailSettings): { readonly send: SendMa
     return opened;
   };
   return {
+    async verify() {
+      await (await transport()).verify();
+    },
     close: () => void opened?.then((transporter) => transporter.close()),
     async send({ to, subject, text }) {
       try {

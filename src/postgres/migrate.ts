@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import type { SetDdl } from '../../projections/generations.ts';
+import type { Sql } from '../../projections/sql.ts';
 import type { Database } from './database.ts';
 
 const directory = new URL('../../projections/migrations/', import.meta.url);
@@ -10,7 +11,7 @@ const lock = 'migrations';
  * Several processes may call it at once; a kill leaves nothing to clean up.
  */
 export async function migrate(database: Database): Promise<void> {
-  const files = (await readdir(directory)).filter((name) => /^\d{4}_.+\.sql$/.test(name)).sort();
+  const files = await migrationFiles();
   await database.transaction(async (tx) => {
     await tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [lock]);
     await tx.query('CREATE SCHEMA IF NOT EXISTS ops');
@@ -22,6 +23,18 @@ export async function migrate(database: Database): Promise<void> {
     }
   });
 }
+
+/** What the next start would make, in its order; nothing is changed. */
+export async function waitingMigrations(sql: Sql): Promise<readonly string[]> {
+  const files = await migrationFiles();
+  const [made] = await sql.query<{ there: boolean }>(`SELECT to_regclass('ops.migrations') IS NOT NULL AS there`);
+  if (!made?.there) return files;
+  const done = await sql.query<{ name: string }>('SELECT name FROM ops.migrations');
+  return files.filter((file) => !done.some(({ name }) => name === file));
+}
+
+const migrationFiles = async (): Promise<readonly string[]> =>
+  (await readdir(directory)).filter((name) => /^\d{4}_.+\.sql$/.test(name)).sort();
 
 /** The tables and indexes of a projection set. */
 export async function ddlOf(set: string): Promise<SetDdl> {

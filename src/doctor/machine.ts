@@ -1,0 +1,67 @@
+/** The machine that the service runs on. */
+import { constants } from 'node:fs';
+import { access, statfs } from 'node:fs/promises';
+import { freemem } from 'node:os';
+import { dirname, resolve } from 'node:path';
+import { broken, type Check, type Finding, fine, look } from './checks.ts';
+
+/** What package.json pins. */
+const nodeMajor = 24;
+const GiB = 1024 ** 3;
+/** The embedded event store takes no event below its own reserve; a day of a busy service is about a gigabyte. */
+const diskLeast_bytes = GiB;
+const diskFew_bytes = 5 * GiB;
+/** What a service with all roles may grow to under load. */
+const memoryFew_bytes = GiB / 2;
+
+const inGiB = (bytes: number): string => `${(bytes / GiB).toFixed(1)} GiB`;
+
+/** @param dataDir where the service keeps what is not in its stores; it may not exist yet */
+export const machineCheck = (dataDir: string): Check => ({
+  area: 'This machine',
+  look: async () => [nodeVersion(), ...(await disk(resolve(dataDir))), memory()],
+});
+
+function nodeVersion(): Finding {
+  const major = Number(process.versions.node.split('.')[0]);
+  const said = process.versions.node;
+  return major === nodeMajor
+    ? fine('Node', said)
+    : look('Node', `${said}, tried with ${nodeMajor}`, 'start it through npm, which brings the right one');
+}
+
+async function disk(dataDir: string): Promise<readonly Finding[]> {
+  const folder = await nearest(dataDir);
+  const writable = await access(folder, constants.W_OK).then(
+    () => true,
+    () => false,
+  );
+  const { bavail, bsize } = await statfs(folder);
+  const free_bytes = bavail * bsize;
+  const todo = 'make room before the event store stops taking events';
+  const level = free_bytes < diskLeast_bytes ? broken : look;
+  return [
+    writable
+      ? fine('data directory', dataDir)
+      : broken('data directory', `${folder} cannot be written`, 'give it to the user of the service, or set DATA_DIR'),
+    free_bytes >= diskFew_bytes
+      ? fine('disk', `${inGiB(free_bytes)} free`)
+      : level('disk', `${inGiB(free_bytes)} free`, todo),
+  ];
+}
+
+/** The folder itself, or the one that it would be made in. */
+async function nearest(folder: string): Promise<string> {
+  const there = await access(folder).then(
+    () => true,
+    () => false,
+  );
+  return there || dirname(folder) === folder ? folder : nearest(dirname(folder));
+}
+
+function memory(): Finding {
+  const free_bytes = freemem();
+  return free_bytes >= memoryFew_bytes
+    ? fine('memory', `${inGiB(free_bytes)} free`)
+    : look('memory', `${inGiB(free_bytes)} free`, 'a service with all roles takes up to half a GiB');
+}
