@@ -22,6 +22,7 @@ export const createTelemetry: typeof real.createTelemetry = () => {
     anchorAge: gauge('anchor_age', []),
     auditAge: gauge('audit_age', []),
     auditFindings: gauge('audit_findings', []),
+    auditGaps: gauge('audit_gaps', []),
     observeRequest: silent,
     observeClock: silent,
     countRefusal: silent,

@@ -1,6 +1,4 @@
 /** `npm run audit`: whether the log, the chains and the read models say the same. It reads alone: nothing is signed, appended or sent. */
-import { renameSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { MultiBar, Presets } from 'cli-progress';
 import { Command, InvalidArgumentError } from 'commander';
 import { Registry } from 'prom-client';
@@ -9,7 +7,7 @@ import { epochMs, instant } from '../../domain/time.ts';
 import { projectionSets } from '../../projections/sets.ts';
 import type { Witness } from '../audit/chains.ts';
 import type { KeptHead } from '../audit/heads.ts';
-import type { LastAudit } from '../audit/nightly.ts';
+import { auditDirectory, leaveLast } from '../audit/last.ts';
 import { auditReadModels, type ReadModelsReport } from '../audit/readModels.ts';
 import { findingText, reportJson, summaryText, sumsTables, type WholeReport } from '../audit/report.ts';
 import { type Progress, runAudit } from '../audit/run.ts';
@@ -111,7 +109,7 @@ async function auditAll(options: Options): Promise<void> {
   const signal = untilInterrupted('Interrupted: run it again, it goes on where it stopped.');
   await inWorld(options, async (world) => {
     const { config, store, trust, witnesses } = world;
-    const directory = options.directory ?? join(config.dataDir, 'audit');
+    const directory = options.directory ?? auditDirectory(config.dataDir);
     const bars = openBars(options.json || options.quiet);
     try {
       const report = await runAudit({
@@ -129,7 +127,7 @@ async function auditAll(options: Options): Promise<void> {
       });
       const readModels = options.readModels ? await auditRows(world, bars, signal) : null;
       bars.stop();
-      leave(directory, { ...report, readModels });
+      leave(directory, { ...report, readModels }, options);
       show({ ...report, readModels }, options);
     } finally {
       bars.stop();
@@ -166,13 +164,12 @@ function foundIn({ found, readModels }: WholeReport): number {
   return found + (readModels?.found ?? 0);
 }
 
-/** For the role that watches how old the last audit is. */
-function leave(directory: string, report: WholeReport): void {
+/** For the role that watches how old the last audit is: one that leaves parts out is none. */
+function leave(directory: string, report: WholeReport, { logOnly, readModels, seals }: Options): void {
+  if (logOnly || !readModels || !seals) return;
   const all = [...report.findings, ...(report.readModels?.findings ?? [])];
-  const told = all.slice(0, 5).map(({ code, stream }) => `${code} ${stream}`);
-  const last: LastAudit = { at: systemClock.now(), findings: foundIn(report), told, gaps: report.gaps.length };
-  writeFileSync(join(directory, 'last.json.part'), JSON.stringify(last), { mode: 0o600 });
-  renameSync(join(directory, 'last.json.part'), join(directory, 'last.json'));
+  const told = all.map(({ code, stream }) => `${code} ${stream}`);
+  leaveLast(directory, { at: systemClock.now(), findings: foundIn(report), told, gaps: report.gaps.length });
 }
 
 function show(report: WholeReport, { json, quiet }: Options): void {

@@ -129,6 +129,7 @@ export function createTelemetry(logger: Logger) {
     [],
   );
   const auditFindings = gauge('pi_audit_findings', 'What the last audit found wrong', []);
+  const auditGaps = gauge('pi_audit_gaps', 'What the last audit could not look at', []);
   const active = gauge('pi_role_active', 'Whether this instance is the active one of a role', ['role']);
 
   const requests = new Histogram({
@@ -148,6 +149,7 @@ export function createTelemetry(logger: Logger) {
     anchorAge,
     auditAge,
     auditFindings,
+    auditGaps,
     observeRequest: ({ method, route, status, duration_s }: RequestSeen): void =>
       requests.observe({ method, route, status }, duration_s),
     observeClock: (offset_ms: number): void => clockOffset.set(offset_ms / 1_000),
