@@ -107,7 +107,7 @@ export function connect(
     return asked.outcome;
   }
 
-  const fits = (signal?: AbortSignal) => unlessAborted(verification(), signal);
+  const fits = (signal?: AbortSignal) => unlessAborted(verification, signal);
 
   async function verified(signal?: AbortSignal): Promise<void> {
     const why = line.refused.get(chainId);
@@ -142,9 +142,12 @@ const after = (first: () => Promise<void>, node: ChainNode): ChainNode => ({
   },
 });
 
-/** @throws also what the signal is aborted with; the work goes on */
-async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (!signal) return work;
+/**
+ * What is called off before it begins is not begun: nobody would hear of its failure, which ends the process.
+ * @throws also what the signal is aborted with; work that was begun goes on
+ */
+async function unlessAborted<T>(work: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return work();
   signal.throwIfAborted();
   let abort = (): void => {};
   const aborted = new Promise<never>((_, reject) => {
@@ -152,7 +155,7 @@ async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefine
     signal.addEventListener('abort', abort, { once: true });
   });
   try {
-    return await Promise.race([work, aborted]);
+    return await Promise.race([work(), aborted]);
   } finally {
     signal.removeEventListener('abort', abort);
   }

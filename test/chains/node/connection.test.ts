@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict';
+import { connect } from '../../../src/chains/node/connection.ts';
+import { createLines } from '../../../src/chains/node/lines.ts';
+
+describe('a node that is to be verified', () => {
+  it('is not asked by a reading that was called off before it began, whose failure nobody would hear of', async () => {
+    let asked = 0;
+    const verify = async () => {
+      asked += 1;
+      throw new Error('nobody hears of this');
+    };
+    const connection = connect({ url: 'http://127.0.0.1:1', number: 1 }, createLines({ random: () => 0 }), {
+      chainId: 1,
+      callTimeout_ms: 1_000,
+      verify,
+    });
+    const calledOff = AbortSignal.abort(new Error('called off'));
+    await assert.rejects(connection.verified(calledOff), /called off/);
+    await assert.rejects(connection.for({ priority: 'head', signal: calledOff }).request('echo', []), /called off/);
+    // A rejection that nobody has heard is told after all that is due.
+    await new Promise(setImmediate);
+    assert.equal(asked, 0);
+  });
+});
