@@ -6,7 +6,19 @@
  */
 const formula = /^(?=[=+\-@\t\r\n＝＋－＠])|(?<=[,;|\t\r\n"])(?=[=+\-@＝＋－＠])/g;
 
-const cell = (text: string | null): string => `"${(text ?? '').replace(formula, "'").replaceAll('"', '""')}"`;
+/** A number that this program has reckoned: read as a number, it is no formula, whatever its sign. */
+export interface Figure {
+  readonly figure: string;
+}
+
+function cell(content: string | Figure | null): string {
+  if (content === null) return '""';
+  if (typeof content !== 'string' && plainNumber.test(content.figure)) return `"${content.figure}"`;
+  const text = typeof content === 'string' ? content : content.figure;
+  return `"${text.replace(formula, "'").replaceAll('"', '""')}"`;
+}
+
+const plainNumber = /^-?\d+(\.\d+)?$/;
 
 /** Null is an empty cell. All cells are quoted. */
-export const csvLine = (cells: readonly (string | null)[]): string => `${cells.map(cell).join(',')}\r\n`;
+export const csvLine = (cells: readonly (string | Figure | null)[]): string => `${cells.map(cell).join(',')}\r\n`;

@@ -19,6 +19,11 @@ describe('CSV', () => {
     assert.equal(marked('a\n=1+1'), "a\n'=1+1");
   });
 
+  it('leaves a number of our own a number, below zero too, and marks what only says that it is one', () => {
+    assert.equal(csvLine([{ figure: '-0.05' }, { figure: '1004' }]), '"-0.05","1004"\r\n');
+    assert.equal(csvLine([{ figure: '-1+1' }]), '"\'-1+1"\r\n');
+  });
+
   it('leaves everything else as it is', () => {
     for (const text of [
       '10.00',

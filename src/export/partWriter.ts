@@ -1,0 +1,7 @@
+import type { Row } from './tables.ts';
+
+/** A file that is being written. It is whole once `finish` has resolved. */
+export interface PartWriter {
+  write(rows: readonly Row[]): Promise<void>;
+  finish(): Promise<void>;
+}
