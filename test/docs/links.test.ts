@@ -6,6 +6,8 @@ const root = new URL('../../', import.meta.url);
 const pages = [
   'README.md',
   'SECURITY.md',
+  'CONTRIBUTING.md',
+  'CHANGELOG.md',
   ...readdirSync(new URL('docs/', root)).flatMap((name) => (/\.md$/.test(name) ? [`docs/${name}`] : [])),
 ];
 const text = (page: string) => readFileSync(new URL(page, root), 'utf8');

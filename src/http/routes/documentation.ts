@@ -1,6 +1,7 @@
-/** The OpenAPI document and its reader, wholly from here: no other host, nothing inline. */
+/** The OpenAPI document, its reader and the guides, wholly from here: no other host, nothing inline. */
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { type GuideName, guideNames, guidesPath, renderGuide } from '../guides.ts';
 import type { Json } from '../openapi/components.ts';
 import { asOpenApi30 } from '../openapi/version30.ts';
 import { type Answer, type AnyRoute, route } from '../route.ts';
@@ -15,6 +16,7 @@ const page = `<!doctype html>
 <link rel="stylesheet" href="/docs/swagger-ui.css">
 </head>
 <body>
+<nav class="swagger-ui" aria-label="Guides"><div class="wrapper renderedMarkdown"><p>New here? <a href="/docs/guides">Read the guides</a>: a payment in five minutes, what each status means, money that came wrong.</p></div></nav>
 <div id="reference"></div>
 <noscript>This page needs JavaScript; the document itself is at <a href="/openapi.json">/openapi.json</a>, in OpenAPI 3.0 at <a href="/openapi-3.0.json">/openapi-3.0.json</a>.</noscript>
 <script src="/docs/swagger-ui-bundle.js"></script>
@@ -59,6 +61,8 @@ export function documentationRoutes(document: () => Json): readonly AnyRoute[] {
     ),
     get('/docs', async () => ({ status: 200, type: 'text/html; charset=utf-8', body: page })),
     get('/docs/start.js', async () => ({ status: 200, type: 'text/javascript; charset=utf-8', body: start })),
+    get(guidesPath, guideAnswer(guideNames[0])),
+    ...guideNames.map((name) => get(`${guidesPath}/${name}`, guideAnswer(name))),
     ...Object.entries(files).map(([name, type]) =>
       get(
         `/docs/${name}`,
@@ -73,6 +77,9 @@ const jsonAnswer = (document: Json): Answer => ({
   type: 'application/json; charset=utf-8',
   body: JSON.stringify(document),
 });
+
+const guideAnswer = (name: GuideName): (() => Promise<Answer>) =>
+  once(async () => ({ status: 200, type: 'text/html; charset=utf-8', body: renderGuide(name), headers: cacheable }));
 
 async function fileAnswer(name: string, type: string): Promise<Answer> {
   const body = await readFile(resolve(`swagger-ui-dist/${name}`));
