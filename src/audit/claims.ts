@@ -107,6 +107,15 @@ export interface Once {
   readonly code: Finding['code'];
 }
 
+/** What one stream says because of what another one says: the cause is there, each is said once, and both in the same words. */
+export interface Paired {
+  readonly side: 'cause' | 'consequence';
+  readonly where: Where;
+  /** All that both must have in common. */
+  readonly words: string;
+  readonly code: Finding['code'];
+}
+
 /** An event of a payment that its merchant is told of. */
 export interface News {
   readonly side: 'news';
@@ -141,7 +150,7 @@ export interface DepositClaim {
   readonly paymentId: string;
 }
 
-export type Fact = Claim | Evidence | Once | News | Telling;
+export type Fact = Claim | Evidence | Once | Paired | News | Telling;
 
 /** In the same place, whoever says it. */
 export const factKey = (fact: Claim | Evidence): string => `tx ${fact.chainId} ${fact.txHash}`;
@@ -164,6 +173,7 @@ export interface Out {
   find(finding: Finding): void;
   claim(claim: Claim): void;
   once(key: string, once: Omit<Once, 'side'>): void;
+  paired(key: string, fact: Paired): void;
   news(fact: News | Telling): void;
   deposit(deposit: DepositClaim): void;
   sum(chainId: number, asset: string, column: SumColumn, amount: bigint): void;

@@ -4,6 +4,7 @@ import type { AnchorClaim, AttemptClaim, BatchClaim, Claim, Evidence, Fact, Once
 import { compareBatch, outOfBatch } from './compareBatch.ts';
 import { checkCreditedOnce, compareDeposit, counted, isInflow, matchInflows } from './compareInflows.ts';
 import { compareNews } from './compareNews.ts';
+import { comparePaired } from './comparePaired.ts';
 import { type Compared, findAtClaim as find, type World } from './comparing.ts';
 import { findingAt } from './findings.ts';
 
@@ -12,6 +13,7 @@ export function compareFacts(facts: readonly Fact[], world: World, out: Compared
   const said = facts.filter((fact): fact is Once => fact.side === 'once');
   for (const { where, says, code } of said.slice(1))
     out.find(findingAt(code, where, `${says}, and ${said[0]?.where.stream} says so as well`));
+  comparePaired(facts, out);
   compareNews(facts, out);
   const claims = facts.filter((fact): fact is Claim => fact.side === 'log');
   const shown = facts.filter((fact): fact is Evidence => fact.side === 'chain');

@@ -170,6 +170,7 @@ function passStreams(deps: AuditDeps, place: Workplace, { entries, state }: LogR
       if (known === undefined || block < known) firstBlocks.set(key, block);
     },
     once: (key, once) => claims.add(`once ${key}`, { side: 'once', ...once }),
+    paired: (key, fact) => claims.add(`pair ${key}`, fact),
     news: (fact) => claims.add(newsKey(fact), fact),
     deposit: (deposit) => deposits.add(`${deposit.family} ${deposit.at} ${deposit.address}`, deposit),
     sum: payments.sum,

@@ -44,6 +44,7 @@ export async function paymentStory(paymentId: string, deps: StoryDeps): Promise<
     find: (finding) => findings.push(finding),
     claim: (claim) => claims.push(claim),
     once: nothing,
+    paired: nothing,
     news: (fact) => news.push(fact),
     deposit: nothing,
     sum: nothing,

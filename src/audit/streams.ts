@@ -5,9 +5,9 @@ import type { Entry } from './entry.ts';
 import { findingAt } from './findings.ts';
 import { createAnchorReckoner } from './reckon/anchors.ts';
 import { createBatchReckoner } from './reckon/batches.ts';
+import { createAccountReckoner, createEarningsReckoner } from './reckon/cashback.ts';
 import {
   type Book,
-  createAccountReckoner,
   createBooksReckoner,
   createOperationReckoner,
   createTreasuryReckoner,
@@ -43,7 +43,7 @@ const quiet: Reckoner = { next() {}, end() {} };
 function reckonerOf(stream: string, { out, book, approvalFrom_microUsd }: StreamsDeps): Reckoner {
   switch (categoryOf(stream)) {
     case 'payment':
-      return together(createPaymentReckoner(out), createNewsReckoner(out));
+      return together(createPaymentReckoner(out), createEarningsReckoner(out), createNewsReckoner(out));
     case 'unmatched':
       return createUnmatchedReckoner(out);
     case 'treasury':

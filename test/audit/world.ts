@@ -197,3 +197,8 @@ export async function audit({
 export const told = ({ findings }: AuditReport): readonly string[] => [
   ...new Set(findings.map(({ code, stream }) => `${code} ${stream}`)),
 ];
+
+/** The same with the number of the event that is named; `-` where a chain shows it, or a whole stream is meant. */
+export const pointed = ({ findings }: AuditReport): readonly string[] => [
+  ...new Set(findings.map(({ code, stream, revision }) => `${code} ${stream} ${revision ?? '-'}`)),
+];

@@ -113,5 +113,6 @@ function feeOf(base: bigint, { fee }: Source, route: Route): bigint {
   return exact - (exact % unit);
 }
 
-const scaled = (value: bigint, from: number, to: number): bigint =>
+/** To another number of decimals, rounded down. */
+export const scaled = (value: bigint, from: number, to: number): bigint =>
   to >= from ? value * 10n ** BigInt(to - from) : value / 10n ** BigInt(from - to);

@@ -1,8 +1,11 @@
-/** The other streams that money goes by: unmatched money, treasury accounts, their books, withdrawals, credit. */
+/** The other streams that money goes by: unmatched money, treasury accounts, their books, withdrawals. */
+import { chainOf } from '../../../domain/chains.ts';
+import { microUsdDecimals } from '../../../domain/money.ts';
 import { transferId } from '../../../domain/payment/shapes.ts';
 import type { AttemptClaim, Claim, Out, OwnClaim } from '../claims.ts';
 import type { Entry } from '../entry.ts';
 import { findingAt } from '../findings.ts';
+import { scaled } from './funding.ts';
 import { createLeg, type Leg } from './legs.ts';
 import type { Reckoner } from './reckoner.ts';
 
@@ -169,10 +172,12 @@ export function createOperationReckoner(out: Out, book: Book, approvalFrom_micro
     },
   };
 
+  /** Whatever it is called: money that leaves needs a place in the address book, and another operator where it is much. */
   function check(entry: Entry, { data }: Entry): void {
-    if (data.kind !== 'withdrawal' && data.kind !== 'rebalance') return;
+    const moves = formOf(data.form) === null || formOf(data.form) === 'coin';
+    if (!moves) return;
     const others = [...approvedBy].filter((by) => by !== data.by).length;
-    const above = approvalFrom_microUsd !== null && BigInt(data.value_microUsd) > approvalFrom_microUsd;
+    const above = approvalFrom_microUsd !== null && worthOf(data) > approvalFrom_microUsd;
     const needed = above ? 1 : data.approvals;
     if (others < needed)
       out.find(findingAt('approvalMissing', entry, `${data.by} ordered it, nobody else approved it`));
@@ -184,26 +189,9 @@ export function createOperationReckoner(out: Out, book: Book, approvalFrom_micro
   }
 }
 
-/** Credit and cashback: each event says how the account stands after it. */
-export function createAccountReckoner(out: Out): Reckoner {
-  let balance = 0n;
-  return {
-    next(entry) {
-      const { type, data } = entry;
-      if (type === 'CreditEarned' || type === 'CashbackReceived') balance += BigInt(data.cents);
-      else if (type === 'CreditSpent' || type === 'CashbackWithdrawn') balance -= BigInt(data.cents);
-      if (data.after && (BigInt(data.after.balance_cents) !== balance || balance < 0n))
-        out.find(
-          findingAt('accountWrong', entry, `it says ${data.after.balance_cents} cents, its events make ${balance}`),
-        );
-      if (type === 'CreditEarned')
-        out.once(`earned ${data.paymentId} ${data.account}`, {
-          where: whereOf(entry),
-          says: `payment ${data.paymentId} was rewarded`,
-          code: 'accountWrong',
-        });
-      if (data.after) balance = BigInt(data.after.balance_cents);
-    },
-    end() {},
-  };
+/** In millionths of a dollar: a token counts as one dollar, whatever the order says; what a coin is worth it alone says. */
+function worthOf({ chainId, token, amount, value_microUsd: stated }: Entry['data']): bigint {
+  const known = chainOf(chainId).tokens.find(({ address }) => address === token.address);
+  const worth = known ? scaled(BigInt(amount), known.decimals, microUsdDecimals) : 0n;
+  return worth > BigInt(stated) ? worth : BigInt(stated);
 }

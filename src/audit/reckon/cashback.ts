@@ -1,0 +1,116 @@
+/**
+ * Money that nobody pays in: what payments promised their payers, what these spent of it, and what merchants withdraw of that. Each step
+ * must follow from the one before, to the cent.
+ */
+import { transferId } from '../../../domain/payment/shapes.ts';
+import type { Out } from '../claims.ts';
+import type { Entry } from '../entry.ts';
+import { findingAt } from '../findings.ts';
+import { scaled, termsOf } from './funding.ts';
+import type { Reckoner } from './reckoner.ts';
+
+const whereOf = ({ stream, revision, id }: Entry) => ({ stream, revision, id });
+const centDecimals = 2;
+
+/** A payment's stream: what it earns whom, and out of which withdrawal it is paid where nobody paid it. */
+export function createEarningsReckoner(out: Out): Reckoner {
+  const payins = new Map<string, { readonly from: string; readonly amount: bigint }>();
+  let created: Entry | null = null;
+  let funded: Entry | null = null;
+  return {
+    next(entry) {
+      const { type, data } = entry;
+      if (type === 'PaymentCreated') created ??= entry;
+      if (type === 'PaymentFunded') funded ??= entry;
+      if (type === 'PayinDetected' || type === 'PayinConfirmed')
+        payins.set(transferId(data.transfer), { from: data.transfer.from, amount: BigInt(data.transfer.amount) });
+    },
+    end() {
+      if (!created || !funded) return;
+      const { paymentId } = created.data;
+      if (funded.data.rule === 'cashback')
+        out.paired(`withdrawn ${paymentId}`, {
+          side: 'consequence',
+          where: whereOf(funded),
+          words: withdrawnWords({ ...created.data.destination, amount: funded.data.received, fee: created.data.fee }),
+          code: 'fundingWrong',
+        });
+      for (const [account, cents] of earned(created, funded))
+        out.paired(`earned ${paymentId} ${account}`, {
+          side: 'cause',
+          where: whereOf(funded),
+          words: `${cents} cents`,
+          code: 'accountWrong',
+        });
+    },
+  };
+
+  /** By payer, each his part of the share that was promised, rounded down. */
+  function earned(of: Entry, { data }: Entry): readonly (readonly [string, bigint])[] {
+    const terms = termsOf(of);
+    const { chainId, asset } = terms.paidFrom(data.source);
+    const source = terms.sources.find((each) => each.chainId === chainId && each.token.address === asset);
+    const promised = BigInt(of.data.cashback_basisPoints ?? 0);
+    if (!source || promised === 0n || BigInt(data.received) === 0n) return [];
+    const paid = new Map<string, bigint>();
+    for (const id of data.transferIds as readonly string[]) {
+      const { from, amount } = payins.get(id) ?? { from: '', amount: 0n };
+      paid.set(from, (paid.get(from) ?? 0n) + amount);
+    }
+    return [...paid].map(([account, part]) => {
+      const units = (BigInt(data.sourceAmount) * part * promised) / (BigInt(data.received) * 10_000n);
+      return [account, scaled(units, source.token.decimals, centDecimals)];
+    });
+  }
+}
+
+interface Withdrawn {
+  readonly chainId: number;
+  readonly token: { readonly address: string };
+  readonly receiverAddress: string;
+  readonly receiverMemo: string | null;
+  readonly amount: string;
+  readonly fee: { readonly fixed: string; readonly basisPoints: number };
+}
+
+const withdrawnWords = ({ chainId, token, receiverAddress, receiverMemo, amount, fee }: Withdrawn): string =>
+  `${amount} of ${token.address} on ${chainId} to ${receiverAddress} (${receiverMemo ?? 'no memo'}), fee ${fee.fixed} and ${fee.basisPoints}`;
+
+/** Credit and cashback: each event says how the account stands after it, and why. */
+export function createAccountReckoner(out: Out): Reckoner {
+  let balance = 0n;
+  return {
+    next(entry) {
+      const { type, data } = entry;
+      if (type === 'CreditEarned' || type === 'CashbackReceived') balance += BigInt(data.cents);
+      else if (type === 'CreditSpent' || type === 'CashbackWithdrawn') balance -= BigInt(data.cents);
+      if (data.after && (BigInt(data.after.balance_cents) !== balance || balance < 0n))
+        out.find(
+          findingAt('accountWrong', entry, `it says ${data.after.balance_cents} cents, its events make ${balance}`),
+        );
+      pair(entry);
+      if (data.after) balance = BigInt(data.after.balance_cents);
+    },
+    end() {},
+  };
+
+  function pair(entry: Entry): void {
+    const { type, data, stream } = entry;
+    const own = { where: whereOf(entry), code: 'accountWrong' } as const;
+    const words = `${data.cents} cents`;
+    if (type === 'CreditEarned')
+      out.paired(`earned ${data.paymentId} ${data.account}`, { ...own, side: 'consequence', words });
+    if (type === 'CreditSpent')
+      out.paired(`spent ${data.account} ${data.digest}`, { ...own, side: 'cause', words: `${words} to ${data.appId}` });
+    if (type === 'CashbackReceived')
+      out.paired(`spent ${data.account} ${data.digest}`, {
+        ...own,
+        side: 'consequence',
+        words: `${words} to ${stream.slice('cashback-'.length)}`,
+      });
+    if (type === 'CashbackWithdrawn') {
+      const amount = scaled(BigInt(data.cents), centDecimals, data.token.decimals).toString();
+      out.paired(`withdrawn ${data.paymentId}`, { ...own, side: 'cause', words: withdrawnWords({ ...data, amount }) });
+    }
+  }
+}
