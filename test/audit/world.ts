@@ -14,6 +14,7 @@ import type { HeadsEvent } from '../../domain/heads/events.ts';
 import { type Anchor, signHead, tellAnchor } from '../../domain/heads/heads.ts';
 import type { Instant } from '../../domain/time.ts';
 import type { Witness } from '../../src/audit/chains.ts';
+import type { Believed } from '../../src/audit/entry.ts';
 import type { KeptHead } from '../../src/audit/heads.ts';
 import { type AuditDeps, type AuditReport, runAudit } from '../../src/audit/run.ts';
 import { createSeals } from '../../src/security/seals.ts';
@@ -121,7 +122,7 @@ export const block = (number: number) => ({
 });
 const to = 900;
 
-function witnessOf({ chainId, transactions, holds }: Ground): Witness {
+export function witnessOf({ chainId, transactions, holds }: Ground): Witness {
   const standing: Standing = { ...block(to), balances: holds };
   const of = (wanted: readonly string[], from: bigint, last: bigint) =>
     transactions.filter(
@@ -157,6 +158,9 @@ export interface Audited {
   readonly more?: Partial<AuditDeps>;
 }
 
+/** As whoever has the key of seals believes it. */
+export const believed: Believed = { begun: 0n, sealsAt: () => seals };
+
 export const logOf = (events: readonly StoredEvent[]) => ({
   async *all({ after }: { readonly after: bigint | null }): AsyncIterable<Batch> {
     const rest = events.filter(({ position }) => position > (after ?? 0n));
@@ -178,7 +182,7 @@ export async function audit({
   try {
     return await runAudit({
       log: logOf(log),
-      believed: sealed ? { begun: 0n, sealsAt: () => seals } : null,
+      believed: sealed ? believed : null,
       witnesses: grounds.map(witnessOf),
       directory: own,
       now: () => now,
