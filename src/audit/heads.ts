@@ -46,24 +46,18 @@ export interface KeptHead {
   readonly root: string;
 }
 
+export interface HeadsDeps {
+  readonly leaves: Spill<Leaf>;
+  readonly find: (finding: Finding) => void;
+  readonly kept?: readonly KeptHead[];
+  /** That the first head must be signed with. */
+  readonly key?: string;
+}
+
 /** @param heads of the log that it is compared with */
-export function auditHeads(
-  heads: readonly Entry[],
-  {
-    leaves,
-    find,
-    kept = [],
-    key,
-  }: {
-    readonly leaves: Spill<Leaf>;
-    readonly find: (finding: Finding) => void;
-    readonly kept?: readonly KeptHead[];
-    /** That the first head must be signed with. */
-    readonly key?: string;
-  },
-): HeadsAudit {
-  const checker: HeadsChecker = checkHeads(key === undefined ? {} : { key });
-  const hashes = new Map<number, string>();
+export function auditHeads(heads: readonly Entry[], deps: HeadsDeps): HeadsAudit {
+  const { leaves, find } = deps;
+  const checkEntry = createEntryCheck(deps);
   const asked = heads.map((entry) => {
     const head = entry.data as HeadSigned;
     return { entry, head, position: BigInt(head.position), covered: new Set(head.categories), events: 0n, streams: 0n };
@@ -99,26 +93,17 @@ export function auditHeads(
       for (const [at, { entry, head, events, streams }] of asked.entries()) {
         const found = roots[at]?.end().hash.toString('hex');
         if (found === head.root && events === BigInt(head.events) && streams === BigInt(head.streams)) continue;
-        find(
-          findingAt(
-            'headRootWrong',
-            entry,
-            `head ${head.number} was signed over ${head.events} events of ${head.streams} streams; up to there the log has ${events} of ${streams}, and another root`,
-          ),
-        );
+        const what = `head ${head.number} was signed over ${head.events} events of ${head.streams} streams; up to there the log has ${events} of ${streams}, and another root`;
+        find(findingAt('headRootWrong', entry, what));
       }
     },
   };
+}
 
-  function checkEntry(entry: Entry): void {
-    const event = { type: entry.type, data: entry.data } as HeadsEvent;
-    const problem = checker.next(event);
-    if (problem) find(findingAt('headForged', entry, `head ${problem.number}: ${problem.message}`));
-    checkAnchor(entry, event);
-    const held = kept.find(({ number }) => number === event.data.number);
-    if (held && !('root' in event.data && event.data.root === held.root))
-      find(findingAt('headForged', entry, `head ${held.number} had the root ${held.root} when it was kept`));
-  }
+/** The entries of `heads-log` beside each other, and beside those that the auditor holds. */
+function createEntryCheck({ find, kept = [], key }: HeadsDeps): (entry: Entry) => void {
+  const checker: HeadsChecker = checkHeads(key === undefined ? {} : { key });
+  const hashes = new Map<number, string>();
 
   /** An anchor is of a head before it, lately signed; of which hash the memo is, the chain shows. */
   function checkAnchor(entry: Entry, event: HeadsEvent): void {
@@ -131,4 +116,13 @@ export function auditHeads(
     if (!isFar && hashes.get(of) !== headHash)
       find(findingAt('headForged', entry, `head ${number}: ${headHash} is not the hash of head ${of}`));
   }
+  return (entry) => {
+    const event = { type: entry.type, data: entry.data } as HeadsEvent;
+    const problem = checker.next(event);
+    if (problem) find(findingAt('headForged', entry, `head ${problem.number}: ${problem.message}`));
+    checkAnchor(entry, event);
+    const held = kept.find(({ number }) => number === event.data.number);
+    if (held && !('root' in event.data && event.data.root === held.root))
+      find(findingAt('headForged', entry, `head ${held.number} had the root ${held.root} when it was kept`));
+  };
 }

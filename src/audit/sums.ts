@@ -115,50 +115,69 @@ export function createAccountLedger(): AccountLedger {
       if (known) known.sum += amount;
       else unclaimed.set(key, { sum: amount, first: evidence });
     },
-    close({ chainId, account: own, listsCoin, holds, settledBefore }) {
-      const account = `${chainId} ${own}`;
+    close(standing) {
+      const account = `${standing.chainId} ${standing.account}`;
       const opening = openings.get(account);
-      const assets = new Set([coinAddress, ...Object.keys(holds)]);
-      const findings: Finding[] = [];
-      const rows = [...assets].map((asset) => {
+      const kept = [coinAddress, ...Object.keys(standing.holds)].map((asset): Kept => {
         const key = `${account} ${asset}`;
-        const { in: came, out, gas } = sums.get(key) ?? { in: 0n, out: 0n, gas: 0n };
-        const began = BigInt(opening?.balances[asset] ?? 0);
-        const unlisted = asset === coinAddress && !listsCoin ? (told.get(key) ?? 0n) : 0n;
-        const open = opening ? (holds[asset] ?? 0n) - (began + came - out - gas + unlisted) : 0n;
-        return {
-          chainId,
-          account: own,
-          asset,
-          opening: began,
-          in: came + unlisted,
-          out,
-          gas,
-          holds: holds[asset] ?? 0n,
-          open,
-        };
+        const moved = sums.get(key) ?? { in: 0n, out: 0n, gas: 0n };
+        return { asset, opening, moved, told: told.get(key) ?? 0n, unclaimed: unclaimed.get(key) };
       });
-      const here = { stream: `books-${chainId}-${own}`, revision: null, id: null };
-      for (const { asset, open, holds: now } of rows)
-        if (open !== 0n)
-          findings.push(
-            findingAt('booksOpen', here, `it holds ${now} of ${asset}, ${open} besides what its transactions make`),
-          );
-      for (const asset of assets) {
-        const { sum, first } = unclaimed.get(`${account} ${asset}`) ?? { sum: 0n, first: null };
-        const explained = asset === coinAddress && !listsCoin ? sum : (told.get(`${account} ${asset}`) ?? 0n);
-        if (first === null || sum <= explained || first.time >= settledBefore) continue;
-        const place = { chainId, hash: first.txHash, block: first.block };
-        findings.push(
-          findingAt(
-            'inflowUnrecorded',
-            here,
-            `${sum - explained} of ${asset} came since this transaction, and nothing records it`,
-            place,
-          ),
-        );
-      }
-      return { rows, findings };
+      const assets = [...new Map(kept.map((each) => [each.asset, each])).values()];
+      const rows = assets.map((each) => rowOf(standing, each));
+      const unrecorded = assets.flatMap((each) => unrecordedOf(standing, each));
+      return { rows, findings: [...rows.flatMap(openFindings), ...unrecorded] };
     },
   };
+}
+
+type Closing = Parameters<AccountLedger['close']>[0];
+
+/** What was kept of one asset of an account. */
+interface Kept {
+  readonly asset: string;
+  readonly opening: Opening | undefined;
+  readonly moved: Moved;
+  readonly told: bigint;
+  readonly unclaimed: Unclaimed | undefined;
+}
+
+/** Of coin that no node lists the books tell in sums, and the chain shows nothing. */
+const isUnlisted = ({ listsCoin }: Closing, { asset }: Kept): boolean => asset === coinAddress && !listsCoin;
+
+function rowOf(standing: Closing, kept: Kept): AccountSums {
+  const { chainId, account } = standing;
+  const { asset, opening, moved } = kept;
+  const began = BigInt(opening?.balances[asset] ?? 0);
+  const came = moved.in + (isUnlisted(standing, kept) ? kept.told : 0n);
+  const holds = standing.holds[asset] ?? 0n;
+  const open = opening ? holds - (began + came - moved.out - moved.gas) : 0n;
+  return { chainId, account, asset, opening: began, in: came, out: moved.out, gas: moved.gas, holds, open };
+}
+
+const booksOf = ({ chainId, account }: Pick<Closing, 'chainId' | 'account'>) => ({
+  stream: `books-${chainId}-${account}`,
+  revision: null,
+  id: null,
+});
+
+const openFindings = (row: AccountSums): readonly Finding[] =>
+  row.open === 0n
+    ? []
+    : [
+        findingAt(
+          'booksOpen',
+          booksOf(row),
+          `it holds ${row.holds} of ${row.asset}, ${row.open} besides what its transactions make`,
+        ),
+      ];
+
+/** What came without a word about its transaction, less what books tell in sums. */
+function unrecordedOf(standing: Closing, kept: Kept): readonly Finding[] {
+  const { sum, first } = kept.unclaimed ?? { sum: 0n, first: null };
+  const explained = isUnlisted(standing, kept) ? sum : kept.told;
+  if (first === null || sum <= explained || first.time >= standing.settledBefore) return [];
+  const place = { chainId: standing.chainId, hash: first.txHash, block: first.block };
+  const what = `${sum - explained} of ${kept.asset} came since this transaction, and nothing records it`;
+  return [findingAt('inflowUnrecorded', booksOf(standing), what, place)];
 }

@@ -15,6 +15,17 @@ export interface Ordered {
   readonly owner: string | null;
 }
 
+/** Of a payout or refund, as it was ordered. */
+export const orderedOf = ({ chainId, token, receiverAddress, receiverMemo, amount }: Entry['data']): Ordered => ({
+  chainId,
+  asset: token.address,
+  receiver: receiverAddress,
+  memo: receiverMemo,
+  amount: BigInt(amount),
+  form: null,
+  owner: null,
+});
+
 interface Attempt {
   readonly entry: Entry;
   fate: AttemptClaim['fate'];
@@ -40,13 +51,7 @@ export function createLeg(ordered: Ordered, out: Out): Leg {
 
   function sign(entry: Entry): void {
     const { data } = entry;
-    const asOrdered =
-      data.chainId === ordered.chainId &&
-      data.token.address === ordered.asset &&
-      data.receiver === ordered.receiver &&
-      (data.receiverMemo ?? null) === ordered.memo &&
-      BigInt(data.amount) === ordered.amount;
-    if (!asOrdered)
+    if (!isAsOrdered(data, ordered))
       find(
         'payoutWrong',
         entry,
@@ -78,24 +83,14 @@ export function createLeg(ordered: Ordered, out: Out): Leg {
   function die(entry: Entry) {
     const { attempt: number, proof } = entry.data;
     const attempt = attempts.get(number);
-    if (!attempt) return find('illegalEvent', entry, `there is no attempt ${number}`);
-    attempt.fate = 'dead';
-    attempt.lapsed = proof.reason === 'validityPassed';
-    const { landed } = proof;
-    if (landed && landed.hash === attempt.entry.data.hash)
-      attempt.landed = { block: landed.blockNumber, cost: landed.cost, arrived: null };
+    if (attempt) bury(attempt, proof);
+    else find('illegalEvent', entry, `there is no attempt ${number}`);
   }
 
   function unsettle(): void {
     const attempt = settled === null ? undefined : attempts.get(settled);
     if (attempt) [attempt.fate, attempt.landed] = ['live', null];
     settled = null;
-  }
-
-  /** After an operator has decided about one that fell short. */
-  function retry(fate: 'live' | 'dead'): void {
-    const isShort = [...attempts.values()].some((attempt) => attempt.fate === 'short');
-    if (isShort) for (const attempt of attempts.values()) if (attempt.fate !== 'dead') attempt.fate = fate;
   }
 
   return {
@@ -105,8 +100,8 @@ export function createLeg(ordered: Ordered, out: Out): Leg {
       else if (kind === 'Confirmed') land(entry, 'settled');
       else if (kind === 'Short') land(entry, 'short');
       else if (kind === 'Orphaned') unsettle();
-      else if (kind === 'Accepted') retry('live');
-      else if (kind === 'Retried') retry('dead');
+      else if (kind === 'Accepted') decideShort(attempts.values(), 'live');
+      else if (kind === 'Retried') decideShort(attempts.values(), 'dead');
     },
     end() {
       const settledBy = settled === null ? null : (attempts.get(settled)?.entry.data.hash ?? null);
@@ -115,6 +110,28 @@ export function createLeg(ordered: Ordered, out: Out): Leg {
     settled: () => (settled === null ? null : { amount: ordered.amount }),
   };
 }
+
+/** It failed on its chain, or can never come there. */
+function bury(attempt: Attempt, { reason, landed }: Entry['data']): void {
+  attempt.fate = 'dead';
+  attempt.lapsed = reason === 'validityPassed';
+  if (landed && landed.hash === attempt.entry.data.hash)
+    attempt.landed = { block: landed.blockNumber, cost: landed.cost, arrived: null };
+}
+
+/** After an operator has decided about one that fell short. */
+function decideShort(attempts: Iterable<Attempt>, fate: 'live' | 'dead'): void {
+  const all = [...attempts];
+  if (all.some((attempt) => attempt.fate === 'short'))
+    for (const attempt of all) if (attempt.fate !== 'dead') attempt.fate = fate;
+}
+
+const isAsOrdered = (data: Entry['data'], ordered: Ordered): boolean =>
+  data.chainId === ordered.chainId &&
+  data.token.address === ordered.asset &&
+  data.receiver === ordered.receiver &&
+  (data.receiverMemo ?? null) === ordered.memo &&
+  BigInt(data.amount) === ordered.amount;
 
 const isSameNonce = (a: Entry, b: Entry): boolean => a.data.nonce === b.data.nonce && a.data.account === b.data.account;
 

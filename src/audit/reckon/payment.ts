@@ -1,220 +1,130 @@
 /** One payment, reckoned again from its events: what came, how it was divided, what left, what is held. */
 import { chainOf } from '../../../domain/chains.ts';
-import { transferId } from '../../../domain/payment/shapes.ts';
 import type { Out } from '../claims.ts';
 import type { Entry } from '../entry.ts';
 import { type FindingCode, findingAt } from '../findings.ts';
-import { fundingFindings, type Terms, termsOf } from './funding.ts';
-import { createLeg, type Leg, type Ordered } from './legs.ts';
+import { fundingFindings, termsOf } from './funding.ts';
+import { createLeg, type Leg, orderedOf } from './legs.ts';
+import { assetKey, createPayins } from './payins.ts';
 import type { Reckoner } from './reckoner.ts';
+import { createRefunds } from './refunds.ts';
 
-interface Payin {
-  readonly entry: Entry;
-  phase: 'detected' | 'confirmed' | 'gone';
+/** What its events have come to. */
+interface Payment {
+  created: Entry | null;
+  funded: Entry | null;
+  bounced: boolean;
+  payout: Leg | null;
 }
-
-interface Refund {
-  readonly leg: Leg;
-  readonly asset: string;
-  readonly chainId: number;
-  readonly sent: bigint;
-  readonly taken: bigint;
-  calledOff: boolean;
-}
-
-/** A chain and a token, as a key. */
-const assetKey = (chainId: number, asset: string): string => `${chainId} ${asset}`;
 
 export function createPaymentReckoner(out: Out): Reckoner {
-  const payins = new Map<string, Payin>();
-  const refunds = new Map<number, Refund>();
-  let created: Entry | null = null;
-  let funded: Entry | null = null;
-  let bounced = false;
-  let payout: Leg | null = null;
+  const payment: Payment = { created: null, funded: null, bounced: false, payout: null };
+  const payins = createPayins(out);
+  const leftOf = (key: string): bigint =>
+    (payins.received().get(key) ?? 0n) - usedFor(payment, key) - refunds.taken(key);
+  const refunds = createRefunds(out, leftOf);
   const find = (code: FindingCode, entry: Entry, message: string) => out.find(findingAt(code, entry, message));
 
-  function create(entry: Entry) {
-    if (created || entry.stream !== `payment-${entry.data.paymentId}`)
-      return find('illegalEvent', entry, 'it is not this stream’s first event, or of another payment');
-    created = entry;
-    disclose(entry, entry.data.source.chainId, entry.data.deposit.address);
+  function fund(entry: Entry, created: Entry) {
+    if (payment.funded) return find('illegalEvent', entry, 'it is funded already');
+    payment.funded = entry;
+    const used = entry.data.transferIds.map(payins.confirmed);
+    for (const finding of fundingFindings(termsOf(created), entry, used)) out.find(finding);
   }
-  const disclose = (entry: Entry, chainId: number, address: string) =>
-    out.deposit({
-      address,
-      family: chainOf(chainId as never).family,
-      at: entry.at,
-      paymentId: created?.data.paymentId,
-    });
-
-  function see(entry: Entry, phase: 'detected' | 'confirmed'): void {
-    payins.set(transferId(entry.data.transfer), { entry, phase });
+  /** Events of a transfer: Signed, Died, Confirmed … */
+  function move(entry: Entry): void {
+    const { type } = entry;
+    const kind = type.slice('Payout'.length);
+    const isKnown = type.startsWith('Payout') ? payment.payout !== null : refunds.next(kind, entry);
+    if (type.startsWith('Payout')) payment.payout?.next(kind, entry);
+    if (!isKnown && /^(Payout|Refund)(Signed|Confirmed|Short)$/.test(type))
+      find('illegalEvent', entry, 'nothing was ordered before it');
   }
-  function lose(entry: Entry) {
-    const payin = payins.get(entry.data.transferId);
-    if (!payin) return find('illegalEvent', entry, `${entry.data.transferId} was never seen`);
-    payin.phase = 'gone';
-  }
-
-  function fund(entry: Entry) {
-    if (funded || !created) return find('illegalEvent', entry, 'it is funded already, or was never created');
-    funded = entry;
-    const used = entry.data.transferIds.map((id: string) => payins.get(id));
-    for (const finding of fundingFindings(
-      termsOf(created),
-      entry,
-      used.map((payin: Payin | undefined) => (payin && payin.phase === 'confirmed' ? payin.entry.data.transfer : null)),
-    ))
-      out.find(finding);
-  }
-
-  function order(entry: Entry): void {
-    const { destination } = created?.data ?? {};
-    const { data } = entry;
-    const right =
-      funded !== null &&
-      BigInt(data.amount) === BigInt(funded.data.payout) &&
-      data.chainId === destination?.chainId &&
-      data.token.address === destination?.token.address &&
-      data.receiverAddress === destination?.receiverAddress &&
-      data.receiverMemo === destination?.receiverMemo;
-    if (payout || !right)
-      find('payoutWrong', entry, `ordered ${data.amount} to ${data.receiverAddress}, which the terms do not say`);
-    payout ??= createLeg(orderedOf(data), out);
-  }
-
-  function orderRefund(entry: Entry): void {
-    const { refund, chainId, token, amount, networkFee = '0' } = entry.data;
-    if (refund !== refunds.size + 1) find('illegalEvent', entry, `refund ${refund} follows ${refunds.size} refunds`);
-    const [sent, taken] = [BigInt(amount), BigInt(amount) + BigInt(networkFee)];
-    refunds.set(refund, {
-      leg: createLeg(orderedOf(entry.data), out),
-      chainId,
-      asset: token.address,
-      sent,
-      taken,
-      calledOff: false,
-    });
-    const left = leftOf(assetKey(chainId, token.address));
-    if (left < 0n) find('refundBeyondCap', entry, `${-left} more is to go back than is held`);
-  }
-
-  const leftOf = (key: string): bigint => received(key) - usedFor(key) - returned(key);
-  const received = (key: string): bigint =>
-    [...payins.values()].reduce((sum, { entry, phase }) => {
-      const { chainId, token, amount } = entry.data.transfer;
-      return phase === 'confirmed' && assetKey(chainId, token.address) === key ? sum + BigInt(amount) : sum;
-    }, 0n);
-  /** What the payout, the fee and the dust took; nothing of it where the payment bounced before anything left. */
-  function usedFor(key: string): bigint {
-    if (!funded || !created || (bounced && payout?.settled() == null)) return 0n;
-    const { source, received: came, excess, rule } = funded.data;
-    if (rule === 'cashback') return 0n;
-    const { chainId, tokenAddress } = source ?? {
-      chainId: created.data.source.chainId,
-      tokenAddress: created.data.source.token.address,
-    };
-    return assetKey(chainId, tokenAddress) === key ? BigInt(came) - BigInt(excess) : 0n;
-  }
-  const returned = (key: string): bigint =>
-    [...refunds.values()].reduce(
-      (sum, { chainId, asset, taken, calledOff }) =>
-        !calledOff && assetKey(chainId, asset) === key ? sum + taken : sum,
-      0n,
-    );
-
-  function sumUp(terms: Terms): void {
-    const keys = new Set<string>();
-    for (const { entry, phase } of payins.values()) {
-      const { chainId, token, amount } = entry.data.transfer;
-      if (phase !== 'confirmed') continue;
-      out.sum(chainId, token.address, 'received', BigInt(amount));
-      keys.add(assetKey(chainId, token.address));
-    }
-    for (const key of keys) {
-      const [chainId = '', asset = ''] = key.split(' ');
-      out.sum(Number(chainId), asset, 'held', leftOf(key));
-    }
-    for (const { chainId, asset, sent, taken, calledOff } of refunds.values()) {
-      if (calledOff) continue;
-      out.sum(chainId, asset, 'refunded', sent);
-      out.sum(chainId, asset, 'networkFees', taken - sent);
-    }
-    if (!funded || (bounced && payout?.settled() == null) || funded.data.rule === 'cashback') return;
-    const { chainId, asset } = terms.paidFrom(funded.data.source);
-    const { fee, dust, received: came, excess } = funded.data;
-    out.sum(chainId, asset, 'fees', BigInt(fee));
-    out.sum(chainId, asset, 'dust', BigInt(dust));
-    out.sum(chainId, asset, 'paidOut', BigInt(came) - BigInt(excess) - BigInt(fee) - BigInt(dust));
-  }
-
-  function claimPayins(): void {
-    for (const [id, { entry, phase }] of payins) {
-      const { chainId, txHash, to, token, amount, blockNumber } = entry.data.transfer;
-      const where = { stream: entry.stream, revision: entry.revision, id: entry.id };
-      out.claim({
-        side: 'log',
-        kind: 'payin',
-        where,
-        chainId,
-        txHash,
-        transferId: id,
-        to,
-        asset: token.address,
-        amount,
-        block: blockNumber,
-        phase,
-      });
-    }
-  }
-
   return {
     next(entry) {
       const { type, data } = entry;
-      if (type === 'PaymentCreated') return create(entry);
+      const { created } = payment;
+      if (type === 'PaymentCreated') return create(payment, entry, out);
       if (!created) return find('illegalEvent', entry, 'no PaymentCreated comes before it');
-      if (type === 'SourceChosen') return disclose(entry, data.chainId, data.deposit.address);
-      if (type === 'PayinDetected')
-        return see(entry, payins.get(transferId(data.transfer))?.phase === 'confirmed' ? 'confirmed' : 'detected');
-      if (type === 'PayinConfirmed') return see(entry, 'confirmed');
-      if (type === 'PayinOrphaned' || type === 'PayinLost') return lose(entry);
-      if (type === 'PaymentFunded') return fund(entry);
-      if (type === 'PaymentBounced') {
-        bounced = true;
-        return;
-      }
-      if (type === 'PayoutRequested') return order(entry);
-      if (type === 'RefundRequested') return orderRefund(entry);
-      if (type === 'RefundCalledOff') return callOff(entry);
-      const [leg, kind] = type.startsWith('Payout')
-        ? [payout, type.slice(6)]
-        : [refunds.get(data.refund)?.leg, type.slice(6)];
-      if (leg) leg.next(kind, entry);
-      else if (/^(Payout|Refund)(Signed|Confirmed|Short)$/.test(type))
-        find('illegalEvent', entry, 'nothing was ordered before it');
+      if (type === 'SourceChosen') return disclose(out, created, entry, data);
+      if (type === 'PayinDetected' || type === 'PayinConfirmed') return payins.see(entry);
+      if (type === 'PayinOrphaned' || type === 'PayinLost') return payins.lose(entry);
+      if (type === 'PaymentFunded') return fund(entry, created);
+      if (type === 'PayoutRequested') return order(payment, entry, out);
+      if (type === 'RefundRequested') return refunds.order(entry);
+      if (type === 'RefundCalledOff') return refunds.callOff(entry);
+      if (type === 'PaymentBounced') payment.bounced = true;
+      else move(entry);
     },
     end() {
-      payout?.end();
-      for (const { leg } of refunds.values()) leg.end();
-      claimPayins();
-      if (created) sumUp(termsOf(created));
+      payment.payout?.end();
+      payins.end();
+      refunds.end();
+      if (!payment.created) return;
+      for (const [key, received] of payins.received()) {
+        const [chainId = '', asset = ''] = key.split(' ');
+        out.sum(Number(chainId), asset, 'received', received);
+        out.sum(Number(chainId), asset, 'held', leftOf(key));
+      }
+      sumUp(payment, out);
     },
   };
-
-  function callOff(entry: Entry): void {
-    const refund = refunds.get(entry.data.refund);
-    if (refund?.leg.settled()) find('illegalEvent', entry, 'the refund has landed: it cannot be called off');
-    if (refund) refund.calledOff = true;
-  }
 }
 
-const orderedOf = ({ chainId, token, receiverAddress, receiverMemo, amount }: Entry['data']): Ordered => ({
-  chainId,
-  asset: token.address,
-  receiver: receiverAddress,
-  memo: receiverMemo,
-  amount: BigInt(amount),
-  form: null,
-  owner: null,
-});
+function create(payment: Payment, entry: Entry, out: Out) {
+  const { paymentId, source, deposit } = entry.data;
+  if (payment.created || entry.stream !== `payment-${paymentId}`)
+    return out.find(findingAt('illegalEvent', entry, 'it is not this stream’s first event, or of another payment'));
+  payment.created = entry;
+  disclose(out, entry, entry, { chainId: source.chainId, deposit });
+}
+
+/** Where it can be paid to, from now on. */
+function disclose(out: Out, created: Entry, { at }: Entry, { chainId, deposit }: Entry['data']): void {
+  const { family } = chainOf(chainId);
+  out.deposit({ address: deposit.address, family, at, paymentId: created.data.paymentId });
+}
+
+function order(payment: Payment, entry: Entry, out: Out): void {
+  const { destination } = payment.created?.data ?? {};
+  const { data } = entry;
+  const right =
+    payment.funded !== null &&
+    BigInt(data.amount) === BigInt(payment.funded.data.payout) &&
+    data.chainId === destination?.chainId &&
+    data.token.address === destination?.token.address &&
+    data.receiverAddress === destination?.receiverAddress &&
+    data.receiverMemo === destination?.receiverMemo;
+  if (payment.payout || !right) {
+    const what = `ordered ${data.amount} to ${data.receiverAddress}, which the terms do not say`;
+    out.find(findingAt('payoutWrong', entry, what));
+  }
+  payment.payout ??= createLeg(orderedOf(data), out);
+}
+
+/** What divided the money that came; null while nothing did, and where the payment bounced before anything left. */
+function divided({ created, funded, bounced, payout }: Payment) {
+  if (!created || !funded || funded.data.rule === 'cashback' || (bounced && payout?.settled() == null)) return null;
+  return { ...termsOf(created).paidFrom(funded.data.source), data: funded.data };
+}
+
+/** What the payout, the fee and the dust took of an asset. */
+function usedFor(payment: Payment, key: string): bigint {
+  const by = divided(payment);
+  return by && assetKey(by.chainId, by.asset) === key ? BigInt(by.data.received) - BigInt(by.data.excess) : 0n;
+}
+
+function sumUp(payment: Payment, out: Out): void {
+  const by = divided(payment);
+  if (!by) return;
+  const { chainId, asset, data } = by;
+  const [fee, dust, received, excess] = [data.fee, data.dust, data.received, data.excess].map(BigInt) as [
+    bigint,
+    bigint,
+    bigint,
+    bigint,
+  ];
+  out.sum(chainId, asset, 'fees', fee);
+  out.sum(chainId, asset, 'dust', dust);
+  out.sum(chainId, asset, 'paidOut', received - excess - fee - dust);
+}
