@@ -93,6 +93,12 @@ export const invariants = {
     kept: ['src/eventstore/sealed.ts', 'commands/codec.ts'],
     command: 'npm run audit',
   },
+  fraudFound: {
+    says: 'What is in the log and did not happen, or happened and is not in it, is found within a day, to the unit.',
+    how: 'every stream is reckoned again by arithmetic of its own, every transaction asked of its chain; only what an audit leaves at its end counts',
+    kept: ['src/audit/compare.ts', 'src/audit/streams.ts', 'src/audit/nightly.ts', 'src/roles/auditTool.ts'],
+    command: 'npm run audit',
+  },
   rowsFollowLog: {
     says: 'Each event counts exactly once in the read models.',
     how: 'rows and checkpoint are committed in one transaction',
