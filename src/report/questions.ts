@@ -1,0 +1,135 @@
+/**
+ * What a report asks Postgres, one question for each plot. The page shows each beside its plot as it was asked, so that whoever doubts
+ * a number asks again. Tokens count as dollars, as they do everywhere here.
+ *
+ * $1 and $2 are the month's first moment and the next one's, $3 an app or null for all.
+ */
+
+export interface Question {
+  readonly id: 'volume' | 'funnel' | 'durations' | 'fees' | 'held';
+  readonly sql: string;
+  /** Besides the month and the app. */
+  readonly also: readonly ('prices' | 'now')[];
+}
+
+const ofApp = '($3::text IS NULL OR app_id = $3)';
+
+const volume: Question = {
+  id: 'volume',
+  also: [],
+  sql: `SELECT to_char(day AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day,
+       coalesce(sum(count), 0)::bigint AS payments,
+       coalesce(sum(volume), 0) AS volume,
+       coalesce(sum(net), 0) AS paid_out,
+       coalesce(sum(refunded), 0) AS refunded
+  FROM generate_series($1::timestamptz, $2::timestamptz - interval '1 day', interval '1 day') AS day
+  LEFT JOIN hourly_stats
+    ON hour >= day AND hour < day + interval '1 day' AND ${ofApp}
+ GROUP BY day
+ ORDER BY day`,
+};
+
+/** Of the payments created in the month, as they stand now. */
+const funnel: Question = {
+  id: 'funnel',
+  also: [],
+  sql: `SELECT stage, payments, round(100.0 * payments / nullif(created, 0), 1) AS percent
+  FROM (SELECT count(*) AS created,
+               count(payin_seen_at) AS seen,
+               count(payin_confirmed_at) AS funded,
+               count(payout_confirmed_at) AS paid_out,
+               count(*) FILTER (WHERE status = 'payment_expired') AS expired,
+               count(*) FILTER (WHERE status IN ('payment_bounced', 'payment_refunded')) AS bounced
+          FROM payments
+         WHERE created_at >= $1 AND created_at < $2 AND ${ofApp}) AS counted,
+       LATERAL (VALUES (1, 'created', created), (2, 'seen', seen), (3, 'funded', funded), (4, 'paid_out', paid_out),
+                       (5, 'expired', expired), (6, 'bounced', bounced)) AS stages (place, stage, payments)
+ ORDER BY place`,
+};
+
+/** Of the payments paid out in the month: from the payin's block to the confirmed payout. */
+const durations: Question = {
+  id: 'durations',
+  also: [],
+  sql: `SELECT above_s, up_to_s,
+       coalesce(sum(count), 0)::bigint AS payments,
+       round(100 * sum(coalesce(sum(count), 0)) OVER (ORDER BY place) / nullif(sum(sum(count)) OVER (), 0), 1) AS within_percent
+  FROM (VALUES (1, NULL, 5), (2, 5, 10), (3, 10, 20), (4, 20, 30), (5, 30, 60), (6, 60, 120),
+               (7, 120, 300), (8, 300, 900), (9, 900, 3600), (10, 3600, NULL)) AS ranges (place, above_s, up_to_s)
+  LEFT JOIN daily_durations
+    ON (above_s IS NULL OR seconds > above_s) AND (up_to_s IS NULL OR seconds <= up_to_s)
+   AND day >= $1 AND day < $2 AND ${ofApp}
+ GROUP BY place, above_s, up_to_s
+ ORDER BY place`,
+};
+
+/**
+ * Payments paid out in the month, by route, with their share of what their payouts' transactions cost; and, of all apps, what else was
+ * spent on transactions.
+ */
+const fees: Question = {
+  id: 'fees',
+  also: ['prices'],
+  sql: `WITH price AS (
+  SELECT key::integer AS chain_id, (value ->> 'usd')::numeric / 10::numeric ^ (value ->> 'decimals')::integer AS usd
+    FROM json_each($4::json)
+), transaction AS (
+  SELECT chain_id, tx_hash, min(kind) AS kind, min(at) AS at, -sum(amount) * min(usd) AS cost
+    FROM treasury_movements JOIN price USING (chain_id)
+   WHERE asset = 'coin' AND part IN ('fee', 'rent')
+   GROUP BY chain_id, tx_hash
+), payout AS (
+  SELECT app_id, source_chain_id, destination_chain_id, source_amount, source_fee,
+         transaction.cost / count(*) OVER (PARTITION BY destination_chain_id, payout_tx_hash) AS cost
+    FROM payments
+    LEFT JOIN transaction ON chain_id = destination_chain_id AND tx_hash = payout_tx_hash
+   WHERE payout_confirmed_at >= $1 AND payout_confirmed_at < $2
+), other AS (
+  SELECT kind, chain_id, count(*) AS transactions, sum(cost) AS cost
+    FROM transaction
+   WHERE $3::text IS NULL AND at >= $1 AND at < $2
+     AND NOT EXISTS (SELECT FROM payments WHERE destination_chain_id = chain_id AND payout_tx_hash = tx_hash)
+   GROUP BY kind, chain_id
+)
+SELECT what, source_chain_id, destination_chain_id, payments, volume, fees, round(cost, 4) AS cost, fees - round(cost, 4) AS profit
+  FROM (SELECT 'route' AS what, source_chain_id, destination_chain_id, count(*) AS payments, sum(source_amount) AS volume,
+               sum(source_fee) AS fees, coalesce(sum(cost), 0) AS cost
+          FROM payout WHERE ${ofApp}
+         GROUP BY source_chain_id, destination_chain_id
+        UNION ALL
+        SELECT kind, chain_id, NULL, transactions, 0, 0, cost FROM other) AS spent
+ ORDER BY what <> 'route', fees DESC, cost DESC, source_chain_id, destination_chain_id`,
+};
+
+/** As it is now: what came and is neither paid out nor on its way back. */
+const held: Question = {
+  id: 'held',
+  also: ['now'],
+  sql: `WITH part AS (
+  SELECT payment_id, CASE WHEN standing = 'counted' THEN error_code ELSE standing END AS reason, block_time AS since, amount
+    FROM payins JOIN payments USING (payment_id)
+   WHERE phase = 'confirmed' AND (standing <> 'counted' OR status IN ('payment_bounced', 'payment_refunded'))
+  UNION ALL
+  SELECT payment_id, 'excess', payin_confirmed_at, excess FROM payments WHERE excess > 0
+), payment AS (
+  SELECT payment_id, (array_agg(reason ORDER BY amount DESC, reason))[1] AS reason, min(since) AS since,
+         sum(amount) - coalesce((SELECT sum((refund ->> 'amount')::numeric + (refund ->> 'networkFee')::numeric)
+                                   FROM payments AS own, json_array_elements(own.refunds) AS refund
+                                  WHERE own.payment_id = part.payment_id AND refund ->> 'status' <> 'calledOff'), 0) AS amount
+    FROM part
+   GROUP BY payment_id
+)
+SELECT reason, count(*) AS payments,
+       coalesce(sum(amount) FILTER (WHERE age < interval '1 day'), 0) AS under_a_day,
+       coalesce(sum(amount) FILTER (WHERE age >= interval '1 day' AND age < interval '7 days'), 0) AS under_a_week,
+       coalesce(sum(amount) FILTER (WHERE age >= interval '7 days' AND age < interval '30 days'), 0) AS under_30_days,
+       coalesce(sum(amount) FILTER (WHERE age >= interval '30 days'), 0) AS older,
+       sum(amount) AS amount
+  FROM (SELECT reason, amount, $4::timestamptz - since AS age
+          FROM payment JOIN payments USING (payment_id)
+         WHERE amount > 0 AND created_at < $2 AND ${ofApp} AND $1::timestamptz < $2) AS held
+ GROUP BY reason
+ ORDER BY amount DESC, reason`,
+};
+
+export const questions = { volume, funnel, durations, fees, held } as const;
