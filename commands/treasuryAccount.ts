@@ -1,5 +1,7 @@
 import type { ChainId } from '../domain/chains.ts';
-import type { Refusal } from '../domain/decider.ts';
+import { type Decision, isRefusal, type Refusal } from '../domain/decider.ts';
+import type { TreasuryEvent } from '../domain/treasury/events.ts';
+import { openTreasury } from '../domain/treasury/nonces.ts';
 import { explainNonces, pausePayouts as pause, resumePayouts as resume } from '../domain/treasury/objections.ts';
 import { type TreasuryState, treasury, treasuryInstance } from '../domain/treasury/state.ts';
 import { type By, currentState, type Handle, type Handled } from './handle.ts';
@@ -20,12 +22,29 @@ type Outcome = Promise<Handled<TreasuryState> | Refusal>;
 
 const instanceOf = ({ chainId, account }: TreasuryAccount): string => treasuryInstance(chainId, account);
 
-/** Stops signing for the account, also for what has its nonce. What is recorded is still sent. */
-export const pausePayouts = ({ handle, clock }: Deps, account: TreasuryAccount, reason: string, by: By): Outcome =>
-  handle(treasury, instanceOf(account), (state) => pause(state, reason, clock.now()), { ...by, appId: null });
-
 export const resumePayouts = ({ handle, clock }: Deps, account: TreasuryAccount, by: By): Outcome =>
   handle(treasury, instanceOf(account), (state) => resume(state, clock.now()), { ...by, appId: null });
+
+/**
+ * Stops signing for the account, also for what has its nonce. What is recorded is still sent. Where nothing was paid yet, as far as the log
+ * knows, its history begins with the pause.
+ * @param minedNonce its next nonce as its chain has mined it, enough nodes agreeing; 0 on a chain without nonces
+ */
+export const pausePayouts = (
+  { handle, clock }: Deps,
+  account: TreasuryAccount,
+  { minedNonce, reason }: { readonly minedNonce: bigint; readonly reason: string },
+  by: By,
+): Outcome => {
+  const decide = (state: TreasuryState): Decision<TreasuryEvent> => {
+    const now = clock.now();
+    const opening = openTreasury(state, { ...account, minedNonce, now });
+    if (isRefusal(opening)) return opening;
+    const paused = pause(opening.reduce(treasury.evolve, state), reason, now);
+    return isRefusal(paused) ? paused : [...opening, ...paused];
+  };
+  return handle(treasury, instanceOf(account), decide, { ...by, appId: null });
+};
 
 /** The account goes on though transactions used its nonces that the log does not know of: an operator knows them. */
 export const explainNoncesOf = (

@@ -104,6 +104,8 @@ export function watchInvariants(chains: readonly SimulatedChain[], orders: () =>
     restored(events) {
       revisions.clear();
       payments.clear();
+      // Merchants are told anew of what the log no longer knows that they were told.
+      deliveries.clear();
       for (const event of events) {
         revisions.set(event.stream, event.revision);
         fold(event);
@@ -129,4 +131,6 @@ export function watchInvariants(chains: readonly SimulatedChain[], orders: () =>
   };
 }
 
-const isOver = (payment: Payment, now: Instant): boolean => nextStep(payment, now).do === 'done';
+/** What an operator holds goes on by him alone. */
+const isOver = (payment: Payment, now: Instant): boolean =>
+  payment.payoutHeld !== null || nextStep(payment, now).do === 'done';

@@ -1,6 +1,9 @@
 /** Simulated instances of the service: all of its roles as they are, on replaced edges. A crashed one is started again. */
 import type { CreatedPayment, NewPayment } from '../../commands/createPayment.ts';
-import type { Refusal } from '../../domain/decider.ts';
+import { numberingAccountsOf, numberingMemory } from '../../commands/transfers/numberingAccounts.ts';
+import { holdPayout } from '../../commands/transfers/payoutsByHand.ts';
+import { explainNoncesOf, resumePayouts } from '../../commands/treasuryAccount.ts';
+import { isRefusal, type Refusal } from '../../domain/decider.ts';
 import { findApp } from '../../queries/apps.ts';
 import { type Config, readConfig } from '../../src/config.ts';
 import { guardNodes } from '../../src/roles/chainHealth.ts';
@@ -20,6 +23,8 @@ const by = { cause: 'operator:simulated' } as const;
 /** What callers can do with an instance that is up. */
 export interface Api {
   readonly create: (request: NewPayment) => Promise<CreatedPayment | Refusal>;
+  /** As an operator after a restored log: these payments are held, for they were paid, and the treasury's accounts go on. */
+  readonly settle: (paid: readonly string[]) => Promise<void>;
 }
 
 export interface Instance {
@@ -60,6 +65,7 @@ export function createInstance(name: string, config: Config): Instance {
         if (app === null) throw new Error('the app is not projected yet');
         return await commands.createPayment(request, app, { keyless: false, cause: `key:${name}` });
       },
+      settle: (paid) => settle(core, paid),
     };
     theRun().note(`${own.name} is up`);
     await Promise.all([
@@ -91,6 +97,21 @@ export function createInstance(name: string, config: Config): Instance {
       });
     },
   };
+}
+
+const reason = 'the log was restored';
+const answer_ms = 15_000;
+
+/** As `npm run payouts -- hold`, `npm run treasury -- explain` and `resume` do. What is not owed yet cannot be held: then all wait. */
+async function settle({ handle, clock, chains }: Core, paid: readonly string[]): Promise<void> {
+  const deps = { handle, clock };
+  for (const paymentId of paid) if (isRefusal(await holdPayout(deps, { paymentId, reason }, by))) return;
+  for (const { rail } of chains.values()) {
+    const signal = AbortSignal.timeout(answer_ms);
+    for (const { account, minedNonce } of await numberingAccountsOf({ rail, clock, memory: numberingMemory() }, signal))
+      await explainNoncesOf(deps, { chainId: rail.chainId, account }, { minedNonce, reason }, by);
+    await resumePayouts(deps, rail, by);
+  }
 }
 
 /** The merchant's app: whoever starts first makes it. */

@@ -15,6 +15,7 @@ import { type Customers, startCustomers } from './customers.ts';
 import { checkPayins, checkPayouts, checkRebuild, prepare, unseenPayins } from './ends.ts';
 import { Violation, type Watched, watchInvariants } from './invariants.ts';
 import { checkMoney } from './money.ts';
+import { planRestore } from './restore.ts';
 import { configOf, createInstance } from './service.ts';
 import { stockDeposits } from './stock.ts';
 
@@ -76,6 +77,10 @@ export async function simulate(asked: Asked): Promise<Outcome> {
     await simulate({ seed: 0, chains: asked.chains, only: null });
   }
   const world = createWorld(asked);
+  // A real process would end by it.
+  const unheard = (error: unknown) =>
+    world.run.broken(new Violation('heard', `nobody hears of ${String((error as Error)?.stack ?? error)}`));
+  process.on('unhandledRejection', unheard);
   replaceGlobals();
   beginRun(world.run);
   let failure: Outcome['failure'] = null;
@@ -87,6 +92,7 @@ export async function simulate(asked: Asked): Promise<Outcome> {
   } finally {
     restoreGlobals();
     beginRun(null);
+    process.off('unhandledRejection', unheard);
   }
   return world.outcome(failure);
 }
@@ -144,6 +150,7 @@ function createWorld({ seed, chains: there, only, payments, traced = () => {} }:
   const [first, second] = [createInstance('a', config), createInstance('b', config)];
   const instances = [first, second];
   let calm = false;
+  let halted = false;
   const receiver: Run['stores']['receiver'] = {
     received({ headers }) {
       const id = headers['webhook-id'] ?? '';
@@ -171,7 +178,8 @@ function createWorld({ seed, chains: there, only, payments, traced = () => {} }:
     crashed(process) {
       const instance = instances.find((each) => each.has(process));
       agenda.after(200 + restarts.below(restartsWithin_ms), () => {
-        if (instance !== second || !calm) instance?.start();
+        if (halted || !instance?.has(process)) return;
+        if (instance !== second || !calm) instance.start();
       });
     },
   };
@@ -187,8 +195,23 @@ function createWorld({ seed, chains: there, only, payments, traced = () => {} }:
     begin() {
       first.start();
       // A second one competes in some worlds, for a while.
-      if (restarts.below(3) === 0) agenda.after(restarts.below(30_000), () => second.start());
+      if (restarts.below(3) === 0)
+        agenda.after(restarts.below(30_000), () => {
+          if (!halted) second.start();
+        });
       customers = startCustomers(random.fork('customers'), { chains, instances, count: orders });
+      planRestore(random.fork('backups'), {
+        ...{ chains, instances, customers, watched },
+        halt() {
+          halted = true;
+          for (const instance of instances) instance.end();
+        },
+        resume() {
+          halted = false;
+          first.start();
+        },
+        isCalm: () => calm,
+      });
       return customers;
     },
     /** Faults stop, and what is left is one instance and the time that it needs. */

@@ -1,15 +1,19 @@
 /** What leaves the treasury: one worker per chain drives the transfers of all owners, another looks after their nonces, a third looks again. */
 import { inTurn } from '../../commands/inTurn.ts';
+import { Unavailable } from '../../commands/ports.ts';
+import { firstNonceOf } from '../../commands/transfers/firstNonce.ts';
 import { numberingMemory } from '../../commands/transfers/numberingAccounts.ts';
 import type { TransferOwners } from '../../commands/transfers/outgoing.ts';
 import { batchOwner } from '../../commands/transfers/owners/batches.ts';
 import { operationOwner } from '../../commands/transfers/owners/operations.ts';
 import { payoutOwner, refundOwner } from '../../commands/transfers/owners/payments.ts';
 import { unmatchedRefundOwner } from '../../commands/transfers/owners/unmatched.ts';
+import type { PayoutRail } from '../../commands/transfers/ports.ts';
 import type { OwedOn } from '../../commands/transfers/spare.ts';
 import { compareOutflows } from '../../commands/treasury/outflows.ts';
+import { pausePayouts } from '../../commands/treasuryAccount.ts';
 import { type ChainId, chainOf } from '../../domain/chains.ts';
-import { assert } from '../../domain/decider.ts';
+import { assert, isRefusal } from '../../domain/decider.ts';
 import { hour_ms } from '../../domain/time.ts';
 import { referenceOf, type TransferKey } from '../../domain/transfer/key.ts';
 import {
@@ -21,7 +25,9 @@ import {
 } from '../../queries/transfers.ts';
 import type { SpentLately } from '../chains/money/spentLately.ts';
 import type { Signers } from '../chains/open.ts';
+import { arePayoutsToPause, payoutsArePaused } from '../postgres/payoutsToPause.ts';
 import { notePayoutWait, payoutsWaitingSince } from '../postgres/payoutWaits.ts';
+import { pauseAfterRestore } from '../subscribers/transfers/afterRestore.ts';
 import { auditWorker } from '../subscribers/transfers/audit.ts';
 import { batchesWorker, createTogether } from '../subscribers/transfers/batches.ts';
 import { createFundingProof, createMoneyProof } from '../subscribers/transfers/fundingProof.ts';
@@ -85,6 +91,7 @@ export function transferWorkers(core: Core, signers: Signers, lately: SpentLatel
       },
       alarm: (reason, message) => telemetry.alarm(reason, { chainId }, message),
     });
+    const restored = restoredOn(core, rail);
     const settings = core.config.chains.find((chain) => chain.chainId === chainId)?.payoutBatch;
     const together = settings && createTogether(settings.wait_s * 1_000);
     const transfers = {
@@ -93,6 +100,7 @@ export function transferWorkers(core: Core, signers: Signers, lately: SpentLatel
         crash,
         poll_ms,
         due: async (max, now) => {
+          await restored();
           await recall();
           await outflows();
           const left = together && { together: together.left(now) };
@@ -123,6 +131,25 @@ export function transferWorkers(core: Core, signers: Signers, lately: SpentLatel
       tell: (told) => telemetry.logger.info({ chainId, ...told }, 'payouts are put together'),
     });
     return [transfers, nonces, { worker: batches, idle_ms: batchesIdle_ms }];
+  });
+}
+
+const restoredReason = 'the log was restored from a backup: compare the treasury first, docs/operations.md, Backup';
+
+/** Before its first look for transfers a chain's worker pauses them if the log was restored. */
+function restoredOn({ workHandle: handle, clock, database, telemetry }: Core, rail: PayoutRail): () => Promise<void> {
+  const { chainId } = rail;
+  return pauseAfterRestore({
+    toPause: () => arePayoutsToPause(database, chainId),
+    async pause() {
+      const minedNonce = await firstNonceOf(rail);
+      const at = { minedNonce, reason: restoredReason };
+      const paused = await pausePayouts({ handle, clock }, rail, at, { cause: 'worker:payouts' });
+      if (isRefusal(paused)) throw new Unavailable(paused.message);
+      const message = `payouts are paused: ${restoredReason}; then npm run treasury -- resume`;
+      telemetry.alarm('logRestored', { chainId }, message);
+    },
+    paused: () => payoutsArePaused(database, chainId),
   });
 }
 

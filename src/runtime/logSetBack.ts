@@ -1,6 +1,7 @@
 /** Whether the event log is older than what Postgres remembers of it: it was restored from a backup, or is another one. */
 import type { EventStore } from '../../commands/ports.ts';
 import type { Sql } from '../../projections/sql.ts';
+import { notePayoutsToPause } from '../postgres/payoutsToPause.ts';
 
 /** Nothing may run on it: read models and scans would leave out what the log has from here on. */
 export class LogSetBack extends Error {
@@ -32,9 +33,11 @@ export async function furthestCheckpoint(sql: Sql): Promise<bigint> {
 
 /**
  * The scans of all chains begin again where the restored log ends, and what follows the log goes on there: what they have passed since was
- * recorded in the lost part of it. To be done before the read models are filled anew, so that a crash in between is noticed again.
+ * recorded in the lost part of it. Payouts are paused by the next start, for what was paid since is unknown, too. To be done before the
+ * read models are filled anew, so that a crash in between is noticed again.
  */
 export async function forgetLost(sql: Sql, end: bigint): Promise<void> {
+  await notePayoutsToPause(sql);
   await sql.query('DELETE FROM ops.chain_cursors');
   await sql.query('UPDATE ops.followers SET position = $1 WHERE position > $1', [end]);
 }

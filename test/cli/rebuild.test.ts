@@ -9,6 +9,7 @@ import type { PaymentEvent } from '../../domain/payment/events.ts';
 import { openEventStore } from '../../src/eventstore/client.ts';
 import { spawnEmbeddedNode } from '../../src/eventstore/node/spawn.ts';
 import type { Database } from '../../src/postgres/database.ts';
+import { arePayoutsToPause } from '../../src/postgres/payoutsToPause.ts';
 import { writeConnections } from '../../src/runtime/connections.ts';
 import { LogSetBack, refuseSetBack } from '../../src/runtime/logSetBack.ts';
 import { append, createWorld } from '../support/histories.ts';
@@ -106,6 +107,7 @@ describe('npm run rebuild', () => {
     await rebuild('--database', database.url, '--log-restored');
     assert.deepEqual(await statuses(), [{ status: 'payment_payout_completed' }]);
     assert.deepEqual(await database.query('SELECT * FROM ops.chain_cursors'), []);
+    assert.equal(await arePayoutsToPause(database, 8453), true);
     await withStore((log) => refuseSetBack(database, log));
   });
 

@@ -15,6 +15,21 @@ describe('pausing payouts', () => {
     it(`stops signing until they are resumed, whoever signs, on a chain ${chain}`, () => pausing(minedNonce));
   }
 
+  it('holds before anything was ever paid: the history begins with it, at the chain’s nonce, and goes on from there', async () => {
+    const { sign, start, store, around } = await signingWorld({ payments: ['first'] });
+    around.minedNonce = 7n;
+    const by = { cause: 'operator:ada' } as const;
+    const operator = { handle: start(), clock: processes({ store }).clock };
+    const pause = { minedNonce: 7n, reason: 'restored' };
+    assert.equal((await accepted(pausePayouts(operator, account, pause, by))).appended, 2);
+    assert.equal((await accepted(pausePayouts(operator, account, pause, by))).appended, 0);
+    const refused = await sign({ paymentId: 'first' });
+    assert.equal(isRefusal(refused) && refused.refused, 'treasuryPaused');
+    await accepted(resumePayouts(operator, account, by));
+    await accepted(sign({ paymentId: 'first' }));
+    assert.equal((await loadTreasury(operator.handle, account)).nextNonce, 8n);
+  });
+
   async function pausing(minedNonce: bigint | null): Promise<void> {
     const { sign, start, store, around } = await signingWorld({ payments: ['first', 'second'] });
     around.minedNonce = minedNonce;
@@ -22,7 +37,8 @@ describe('pausing payouts', () => {
     const operator = { handle: start(), clock: processes({ store }).clock };
     await accepted(sign({ paymentId: 'first' }));
 
-    await accepted(pausePayouts(operator, account, 'audit', by));
+    const pause = { minedNonce: minedNonce ?? 0n, reason: 'audit' };
+    await accepted(pausePayouts(operator, account, pause, by));
     assert.equal((await loadTreasury(operator.handle, account)).paused, 'audit');
     const refused = await sign({ paymentId: 'second' });
     assert.equal(isRefusal(refused) && refused.refused, 'treasuryPaused');

@@ -156,6 +156,18 @@ export const operationStatements: Statements = [
     },
   ],
   [
+    'SELECT chain_id FROM ops.payouts_to_pause',
+    (view, [chainId]) => [view.get('ops.payouts_to_pause', [chainId]) ?? []].flat(),
+  ],
+  [
+    'DELETE FROM ops.payouts_to_pause',
+    (view, [chainId]) => {
+      const row = view.get('ops.payouts_to_pause', [chainId]);
+      if (row) view.remove('ops.payouts_to_pause', row);
+      return [];
+    },
+  ],
+  [
     'SELECT identity FROM ops.chain_identities',
     (view, [chainId]) => [view.get('ops.chain_identities', [chainId]) ?? []].flat(),
   ],
