@@ -9,7 +9,7 @@ import { parseInstant } from '../../domain/time.ts';
 import { openEventStore } from '../eventstore/client.ts';
 import { type Format, formats } from '../export/formats.ts';
 import { eventsOfLog, rowsOfChanges } from '../export/log.ts';
-import { type Exported, readManifest, rowsIn } from '../export/manifest.ts';
+import { ExportError, type Exported, readManifest, rowsIn } from '../export/manifest.ts';
 import { rowsOfPeriod } from '../export/rows.ts';
 import { runExport } from '../export/run.ts';
 import type { Source } from '../export/source.ts';
@@ -78,7 +78,7 @@ async function main(subject: Subject, options: Options): Promise<void> {
   const signal = untilInterrupted('Interrupted: run it again, it goes on where it stopped.');
   const directory = options.out ?? join(options.data, 'exports', `${subject}-${options.format}`);
   const exports = exportedBy(subject, options, directory);
-  await withSource(exports, options, signal, async (source) => {
+  await withSource(exports, { ...options, directory }, signal, async (source) => {
     const bar = new SingleBar({
       format: `${subject} [{bar}] {percentage}% | {rows} rows | {duration_formatted}`,
       noTTYOutput: true,
@@ -123,22 +123,31 @@ function exportedBy(subject: Subject, { from, to, after, format }: Options, dire
 
 async function withSource(
   exports: Exported,
-  where: Options,
+  { directory, ...where }: Options & { readonly directory: string },
   signal: AbortSignal,
   work: (source: Source) => Promise<void>,
 ): Promise<void> {
   if (exports.by === 'period') return await withDatabase(where, (database) => work(sourceOfPeriod(database, exports)));
   await withStore(where, async (store) => {
     const until = await store.tail();
+    mustReach(until, directory);
     const deps = { store, signal, prefixes: streamPrefixes };
     if (exports.subject === 'events') return await work(eventsOfLog({ ...deps, until }, exports));
     const view = viewOf[exports.subject];
     await withDatabase(where, async (database) => {
-      const filled = await checkpointOf(database, view.set);
-      const end = smaller(filled, until);
+      const end = smaller(await checkpoint(database), until);
       await work(rowsOfChanges({ ...deps, until: end }, database, view, columnsOf[exports.subject]));
     });
   });
+}
+
+/** @throws ExportError for a log that is shorter than what was exported of it */
+function mustReach(end: bigint, directory: string): void {
+  const { upTo, exports } = readManifest(directory) ?? { upTo: null };
+  if (upTo === null || exports.by !== 'log' || BigInt(upTo) <= end) return;
+  throw new ExportError(
+    `${directory} holds the log up to ${upTo}, but it ends at ${end}: it was restored from a backup, or is another one. Name another directory with --out`,
+  );
 }
 
 function sourceOfPeriod(database: Database, exports: Exported): Source {
@@ -147,10 +156,10 @@ function sourceOfPeriod(database: Database, exports: Exported): Source {
   return rowsOfPeriod(database, viewOf[subject], columnsOf[subject], exports);
 }
 
-async function checkpointOf(database: Database, set: string): Promise<bigint> {
+/** How far all read models have come. */
+async function checkpoint(database: Database): Promise<bigint> {
   const [row] = await database.query<{ position: bigint | null }>(
-    `SELECT position FROM ops.projections WHERE set_name = $1 AND status = 'active'`,
-    [set],
+    `SELECT min(coalesce(position, 0)) AS position FROM ops.projections WHERE status = 'active'`,
   );
   return row?.position ?? 0n;
 }

@@ -23,6 +23,7 @@ function textPart(file: FileHandle, lineOf: (row: Row) => string): PartWriter {
       await file.sync();
       await file.close();
     },
+    abandon: () => file.close(),
   };
 }
 

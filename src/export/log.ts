@@ -16,20 +16,28 @@ export interface LogDeps {
   readonly signal: AbortSignal;
 }
 
-/** @param rowsOf of a batch of the log, in its order */
+/** Events that are looked at together: a payment mostly has all of its own within so many. */
+const windowEvents = 5_000;
+
+/** @param rowsOf of a part of the log, in its order. @param least events of a part, but for the last one */
 function followLog(
   { store, until, prefixes, signal }: LogDeps,
   rowsOf: (events: readonly StoredEvent[]) => readonly Row[] | Promise<readonly Row[]>,
+  least = 1,
 ): Source {
   return async function* pages(after): AsyncGenerator<Page> {
-    let position = after === null ? null : BigInt(after);
-    if (position !== null && position >= until) return;
-    for await (const batch of store.all({ after: position, prefixes, signal })) {
-      const rows = await rowsOf(batch.events.filter((event) => event.position <= until));
+    // No event has position 0.
+    const begun = after === null || after === '0' ? null : BigInt(after);
+    if (begun !== null && begun >= until) return;
+    let events: StoredEvent[] = [];
+    for await (const batch of store.all({ after: begun, prefixes, signal })) {
+      events.push(...batch.events.filter(({ position }) => position <= until));
       const ended = batch.live || batch.position >= until;
-      position = ended ? until : batch.position;
-      yield { rows, upTo: position.toString(), done: shareOf(position, until) };
+      if (!ended && events.length < least) continue;
+      const position = ended ? until : batch.position;
+      yield { rows: await rowsOf(events), upTo: position.toString(), done: shareOf(position, until) };
       if (ended) return;
+      events = [];
     }
     signal.throwIfAborted();
   };
@@ -56,30 +64,39 @@ function rowOf(stored: StoredEvent): Row {
 }
 
 /**
- * What is about the payments that have events in this part of the log: each payment once, at its last event there. The views must have
+ * What is about the payments that have events in this part of the log: each payment once, at its last event there. All views must have
  * come to `until`; rows may know more, which the next export brings again.
  */
 export function rowsOfChanges(deps: LogDeps, sql: Sql, { view, key }: View, columns: readonly Column[]): Source {
-  return followLog({ ...deps, prefixes: [paymentPrefix] }, async (events) => {
-    const ids = await lastHere(deps, events);
-    if (ids.length === 0) return [];
-    return await sql.query<Row>(
-      `SELECT ${selectList(columns)} FROM ${view} WHERE payment_id = ANY($1) ORDER BY ${key.map(quoted).join(', ')}`,
-      [ids],
-    );
-  });
+  const select = `SELECT ${selectList(columns)} FROM ${view} WHERE payment_id = ANY($1) ORDER BY ${key.map(quoted).join(', ')}`;
+  const rowsOf = async (events: readonly StoredEvent[]): Promise<readonly Row[]> => {
+    const ids = await lastHere(deps, sql, events);
+    return ids.length === 0 ? [] : await sql.query<Row>(select, [ids]);
+  };
+  return followLog({ ...deps, prefixes: [paymentPrefix] }, rowsOf, windowEvents);
 }
 
 const paymentPrefix = 'payment-';
+const readsAtOnce = 100;
 
-/** Those of the batch's payments that have no later event up to the end. */
-async function lastHere({ store, until }: LogDeps, events: readonly StoredEvent[]): Promise<readonly string[]> {
-  const newest = new Map(events.map((event) => [event.stream, event]));
-  const found = await Promise.all(
-    [...newest.values()].map(async ({ stream, revision }) => {
-      const [next] = await store.read(stream, { from: revision + 1n, max: 1 });
-      return !next || next.position > until ? [stream.slice(paymentPrefix.length)] : [];
-    }),
+/** Those of the payments that have no later event up to the end. What their rows know spares asking the log about most of them. */
+async function lastHere(deps: LogDeps, sql: Sql, events: readonly StoredEvent[]): Promise<readonly string[]> {
+  const last = new Map(events.map(({ stream, revision }) => [stream.slice(paymentPrefix.length), revision]));
+  const rows = await sql.query<{ payment_id: string; revision: bigint }>(
+    'SELECT payment_id, revision FROM payments WHERE payment_id = ANY($1)',
+    [[...last.keys()]],
   );
-  return found.flat();
+  const ids = rows.filter((row) => row.revision === last.get(row.payment_id)).map(({ payment_id }) => payment_id);
+  const others = rows.filter((row) => row.revision !== last.get(row.payment_id)).map(({ payment_id }) => payment_id);
+  for (let from = 0; from < others.length; from += readsAtOnce) {
+    const some = others.slice(from, from + readsAtOnce);
+    const ended = await Promise.all(some.map((id) => isLast(deps, id, last.get(id) ?? 0n)));
+    ids.push(...some.filter((_, place) => ended[place]));
+  }
+  return ids;
+}
+
+async function isLast({ store, until }: LogDeps, paymentId: string, revision: bigint): Promise<boolean> {
+  const [next] = await store.read(`${paymentPrefix}${paymentId}`, { from: revision + 1n, max: 1 });
+  return !next || next.position > until;
 }

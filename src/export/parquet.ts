@@ -5,8 +5,8 @@ import type { PartWriter } from './partWriter.ts';
 import type { Column, Kind, Row, Value } from './tables.ts';
 
 /** A row group ends with whichever comes first. */
-const groupRows = 10_000;
-const groupCharacters = 16_000_000;
+const groupRows = 5_000;
+const groupCharacters = 8_000_000;
 
 type SchemaElement = ConstructorParameters<typeof ParquetWriter>[0]['schema'][number];
 
@@ -64,6 +64,8 @@ export function openParquet(path: string, columns: readonly Column[]): PartWrite
       await file.sync();
       await file.close();
     },
+    // Each write opens the file and closes it.
+    abandon: async () => {},
   };
 }
 

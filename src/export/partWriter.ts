@@ -4,4 +4,6 @@ import type { Row } from './tables.ts';
 export interface PartWriter {
   write(rows: readonly Row[]): Promise<void>;
   finish(): Promise<void>;
+  /** Lets go of a file that is not finished. After `finish` it does nothing. */
+  abandon(): Promise<void>;
 }

@@ -59,21 +59,25 @@ export async function runExport(deps: ExportDeps): Promise<{ readonly manifest: 
     await crash('kept');
   }
 
-  for await (const page of manifest.complete ? [] : source(manifest.upTo)) {
-    signal.throwIfAborted();
-    if (page.rows.length > 0) {
-      part ??= await begin();
-      await part.writer.write(page.rows);
-      part.rows += page.rows.length;
-      await crash('unfinished');
+  try {
+    for await (const page of manifest.complete ? [] : source(manifest.upTo)) {
+      signal.throwIfAborted();
+      if (page.rows.length > 0) {
+        part ??= await begin();
+        await part.writer.write(page.rows);
+        part.rows += page.rows.length;
+        await crash('unfinished');
+      }
+      upTo = page.upTo;
+      onProgress?.({ rows: rowsIn(manifest) + (part?.rows ?? 0), share: page.done });
+      if (part === null || part.rows < partRows) continue;
+      await keep(part, false);
+      part = null;
     }
-    upTo = page.upTo;
-    onProgress?.({ rows: rowsIn(manifest) + (part?.rows ?? 0), share: page.done });
-    if (part === null || part.rows < partRows) continue;
-    await keep(part, false);
-    part = null;
+    signal.throwIfAborted();
+    if (!manifest.complete) await keep(part, exports.by === 'period');
+  } finally {
+    await part?.writer.abandon();
   }
-  signal.throwIfAborted();
-  if (!manifest.complete) await keep(part, exports.by === 'period');
   return { manifest, added: rowsIn(manifest) - before };
 }

@@ -20,8 +20,6 @@ export type Subject = (typeof subjects)[number];
 /** Rows of Postgres: where they are, whose key tells one from another, and which time `--from` and `--to` mean. */
 export interface View {
   readonly view: 'payments' | 'transactions';
-  /** The projection set that fills it. */
-  readonly set: 'work' | 'reports';
   readonly key: readonly string[];
   readonly time: string;
 }
@@ -122,10 +120,9 @@ export const columnsOf: Readonly<Record<Subject, readonly Column[]>> = {
 };
 
 export const viewOf: Readonly<Record<Exclude<Subject, 'events'>, View>> = {
-  payments: { view: 'payments', set: 'work', key: ['payment_id'], time: 'created_at' },
+  payments: { view: 'payments', key: ['payment_id'], time: 'created_at' },
   transfers: {
     view: 'transactions',
-    set: 'reports',
     key: ['payment_id', 'kind', 'chain_id', 'tx_hash', 'index'],
     time: 'at',
   },

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -90,8 +90,12 @@ describe('npm run export', () => {
     assert.match(said, /holds 300 rows in 1 files/);
     const again = await tool('transfers', '--out', out, '--format', 'ndjson');
     assert.match(again.said, /holds another export .*name another directory/);
+    const further = join(temporaryDirectory(), 'further');
+    assert.equal((await tool('events', '--after', '0', '--out', further)).code, 0);
+    const manifest = { ...manifestIn(further), upTo: '99999999999' };
+    writeFileSync(join(further, 'manifest.json'), JSON.stringify(manifest));
+    assert.match((await tool('events', '--out', further)).said, /it was restored from a backup/);
     assert.match((await tool('payments', ...month, '--after', '7')).said, /leave it out/);
-    assert.match((await tool('payments', '--from', 'yesterday')).said, /a day such as 2026-11-01/);
   });
 
   async function killedOnceItHasWritten(file: string, args: readonly string[]): Promise<void> {

@@ -13,11 +13,11 @@ export const sizes: readonly Size[] = [
   { name: 'wide', width: 930 },
 ];
 
-/** The first of 1, 2, 3, 4, 5, 6, 8, 10 … that holds the most: four lines divide each of them well. Of counts at least 4. */
+/** The first of 1, 1.2, 1.6, 2, 3, 4, 5, 6, 8, 10 … that holds the most: four lines divide each of them well. Of counts at least 4. */
 export function topOf(most: number, least = 0): number {
   if (most <= least) return Math.max(least, 4e-9);
   const power = 10 ** Math.floor(Math.log10(most));
-  const step = [1, 2, 3, 4, 5, 6, 8, 10].find((candidate) => candidate * power >= most * (1 - 1e-12)) ?? 10;
+  const step = [1, 1.2, 1.6, 2, 3, 4, 5, 6, 8, 10].find((candidate) => candidate * power >= most * (1 - 1e-12)) ?? 10;
   return step * power;
 }
 

@@ -23,13 +23,14 @@ const kinds: Readonly<Record<string, string>> = {
 /** What routes brought, and what their transactions cost. */
 export function feesPart(answer: Answer, { prices }: About): Part {
   const { rows } = answer;
+  const used = new Set(rows.flatMap((row) => [row['source_chain_id'], row['destination_chain_id']]));
   const said = Object.entries(prices)
-    .map(([chain, { usd }]) => `${chainText(chain)} ${usd}`)
-    .join(', ');
+    .filter(([chain]) => used.has(chain))
+    .map(([chain, { usd }]) => `${chainText(chain)} ${usd}`);
   return {
     id: 'fees',
     title: 'Fees and costs',
-    note: `Fees of the payments paid out in the month, and gas and rent of their payouts; below them what else was spent on transactions. In dollars, at the configured prices of a coin (${said}).`,
+    note: `Fees of the payments paid out in the month, and gas and rent of their payouts; below them what else was spent on transactions. In dollars, at the configured prices of a coin${said.length > 0 ? ` (${said.join(', ')})` : ''}.`,
     answer,
     total: true,
     none: 'Nothing was earned and nothing spent in this month.',
