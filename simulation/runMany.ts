@@ -16,8 +16,8 @@ interface Options {
   readonly shown?: (page: string) => void;
 }
 
-/** Seeds that a process takes at a time; then it may begin anew. */
-const jobSeeds = 25;
+/** Seeds that a process takes; then another one begins: what waits for a process that has ended is never let go of. */
+const jobSeeds = 100;
 
 export async function runMany({ seeds, from, processes, json = false, shown = () => {} }: Options) {
   const begun_ms = performance.now();
@@ -67,28 +67,27 @@ export async function runMany({ seeds, from, processes, json = false, shown = ()
     return summaryOf(totals, [...new Set(types)].sort());
   }
 
-  async function runWorker(): Promise<void> {
+  async function runJob(job: Job): Promise<void> {
     const child = fork(new URL('worker.ts', import.meta.url), {
       execArgv: [...process.execArgv, '--max-semi-space-size=64'],
     });
-    const give = () => {
-      const job = take();
-      if (job) child.send(job);
-      else child.disconnect();
-    };
     child.on('message', (message: FromWorker) => {
       if ('done' in message) {
         merge(coverage, message.done);
-        shown(page());
-        return give();
+        child.disconnect();
+        return shown(page());
       }
       told.push(message.told);
       if (json) console.log(JSON.stringify(message.told));
       else bar.update(told.length, { failed: told.filter(({ failure }) => failure).length, rate: rate() });
     });
-    give();
+    child.send(job);
     const [code] = (await once(child, 'exit')) as [number | null];
     if (code !== 0) throw new Error(`a process of the simulation ended with ${code}: see above`);
+  }
+
+  async function runWorker(): Promise<void> {
+    for (let job = take(); job; job = take()) await runJob(job);
   }
 
   await Promise.all(Array.from({ length: Math.max(1, processes) }, runWorker));

@@ -6,15 +6,7 @@ import type { Chain } from '../../../../domain/chains.ts';
 import { lower } from '../../bigints.ts';
 import { inParallel } from '../../inParallel.ts';
 import type { Cursor } from '../../ports.ts';
-import {
-  countReceiptLogs,
-  type Header,
-  knownHeader,
-  type LogsShown,
-  type LogsWhere,
-  type RawLog,
-  transferLogs,
-} from '../reads.ts';
+import { countReceiptLogs, type Header, knownHeader, type LogsShown, type RawLog, transferLogs } from '../reads.ts';
 import { type EvmNode, RpcFailed } from '../rpc.ts';
 import { mayHoldTransfers } from './bloom.ts';
 import { callsAtOnce } from './calls.ts';
@@ -85,7 +77,7 @@ interface Asked {
  */
 export async function checkEmpty(chain: Chain, asked: Asked, header: Header, shown: LogsShown): Promise<void> {
   if (!isEmpty(shown) || !mayHoldTransfers(chain, header)) return;
-  if (await compareEmpty(chain, asked, { blockHash: header.hash })) return;
+  if (await compareEmpty(chain, asked, header.hash)) return;
   const { node } = asked;
   // null: it has just shown the block, and does not know it.
   const count = await countReceiptLogs(node, addressesOf(chain), header.hash).catch(orNothing);
@@ -93,10 +85,13 @@ export async function checkEmpty(chain: Chain, asked: Asked, header: Header, sho
     throw new RpcFailed(node.name, 'eth_getLogs', 'malformed', `it leaves out what block ${header.hash} holds`);
 }
 
-/** @returns whether another node could say. @throws RpcFailed when it shows logs where this one shows none */
-export async function compareEmpty(chain: Chain, { node, others }: Asked, where: LogsWhere): Promise<boolean> {
+/**
+ * By its hash: a node that lacks the block must fail.
+ * @returns whether another node could say. @throws RpcFailed when it shows logs where this one shows none
+ */
+async function compareEmpty(chain: Chain, { node, others }: Asked, blockHash: Header['hash']): Promise<boolean> {
   for (const other of others) {
-    const shown = await transferLogs(other, addressesOf(chain), where).catch(orNothing);
+    const shown = await transferLogs(other, addressesOf(chain), { blockHash }).catch(orNothing);
     if (shown === 'unknown') continue;
     if (isEmpty(shown)) return true;
     throw new RpcFailed(node.name, 'eth_getLogs', 'malformed', `it leaves out what ${other.name} shows`);

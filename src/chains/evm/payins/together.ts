@@ -17,7 +17,7 @@ import {
   transferLogs,
 } from '../reads.ts';
 import { type EvmNode, RpcFailed } from '../rpc.ts';
-import { addressesOf, type BlocksRead, blocksOf, checkEmpty, compareEmpty, inOrder, isEmpty } from './blocks.ts';
+import { addressesOf, type BlocksRead, blocksOf, checkEmpty, inOrder, isEmpty } from './blocks.ts';
 import { callsAtOnce, takesTogether } from './calls.ts';
 import { withTimes } from './ranges.ts';
 import { usedBlocks } from './usedBlocks.ts';
@@ -111,9 +111,47 @@ async function proven(
     throw new RpcFailed(node.name, 'eth_getLogs', 'malformed', `the range ends otherwise than block ${end.number}`);
   await checkEmpty(chain, { node, others }, end, endsLogs);
   if (!isEmpty(shown)) return shown;
-  if (await compareEmpty(chain, { node, others }, { from: cursor.blockNumber + 1n, to: end.number })) return shown;
+  if (await isEmptyElsewhere(chain, node, others, { cursor, end })) return shown;
   await checkBetween(chain, node, { cursor, end, headersAt }, shown);
   return shown;
+}
+
+/**
+ * Asks the other nodes for an empty range. One that lags answers a range that it lacks with nothing: its word counts where the same answer
+ * has the range's end.
+ * @returns whether one of them could say. @throws RpcFailed when it shows logs where this one shows none
+ */
+async function isEmptyElsewhere(
+  chain: Chain,
+  node: EvmNode,
+  others: readonly EvmNode[],
+  { cursor, end }: Pick<Range, 'cursor' | 'end'>,
+): Promise<boolean> {
+  const logs = logsCall(addressesOf(chain), { from: cursor.blockNumber + 1n, to: end.number });
+  for (const other of others) {
+    const shown = await shownWithEnd(other, logs, end).catch(unknown);
+    if (shown === undefined) continue;
+    if (isEmpty(shown)) return true;
+    throw new RpcFailed(node.name, 'eth_getLogs', 'malformed', `it leaves out what ${other.name} shows`);
+  }
+  return false;
+}
+
+/** @returns undefined when the node lacks the end. @throws RpcFailed */
+async function shownWithEnd(
+  node: EvmNode,
+  logs: ReturnType<typeof logsCall>,
+  end: Header,
+): Promise<LogsShown | undefined> {
+  const answers = await node.batch([headerCall(end.number), logs], { together: true });
+  if (!takesTogether(node)) return undefined;
+  const [block, ranged] = answers.map((answer) => valueIn(node, answer));
+  if (block === null || readBy(node, 'eth_getBlockByNumber', block, toHeader).hash !== end.hash) return undefined;
+  return readBy(node, 'eth_getLogs', ranged, toLogs);
+}
+
+function unknown(error: unknown): undefined {
+  if (!(error instanceof RpcFailed)) throw error;
 }
 
 /**

@@ -167,6 +167,33 @@ describe('blocks near the head of an EVM chain', () => {
     assert.equal(receivedBy(observer, customer), 5n);
   });
 
+  it('that a node shows empty are not passed over on the word of one that has not come so far, and answers with nothing', async () => {
+    const world = await createWorld(8453);
+    const [forgetful, late] = [await startProxy(world.rpcUrl), await startProxy(world.rpcUrl)];
+    const observer = await observe(ingesterOf([forgetful.url, late.url]), 'final');
+    await world.mine(400);
+    await observer.follow();
+    const depth = (await world.client.getBlockNumber()) - observer.cursor().blockNumber;
+    await world.pay(customer, 5n);
+    const paidIn = await world.client.getBlockNumber();
+    await world.mine(Number(depth) - 3);
+    await observer.follow();
+    assert.ok(observer.cursor().blockNumber < paidIn);
+    forgetful.behave(async (method, params, forward) => (method === 'eth_getLogs' ? [] : forward(method, params)));
+    // It has the blocks a moment after it was asked what is in them.
+    const behind = lagging(paidIn - 1n, 'itsOwnHead');
+    late.behave(async (method, params, forward) => {
+      const answer = await behind(method, params, forward);
+      if (method === 'eth_getLogs') late.behave(honest);
+      return answer;
+    });
+    await world.mine(8);
+    await observer.follow().catch((error) => assert.ok(error instanceof ChainUnavailable));
+    for (const node of [forgetful, late]) node.behave(honest);
+    await observer.follow();
+    assert.equal(receivedBy(observer, customer), 5n);
+  });
+
   it('tell by their headers whether they may hold transfers of the catalogue’s tokens', async () => {
     const world = await createWorld(8453);
     await world.pay(customer, 5n);
