@@ -46,7 +46,7 @@ export function factsOf({ volume, funnel, durations, fees, held }: Answers): rea
       id: 'held',
       term: 'Held now',
       value: money(totalIn(held.rows, 'amount')),
-      note: `of ${counted(Number(totalIn(held.rows, 'payments')), 'payment')}`,
+      note: `in ${counted(Number(totalIn(held.rows, 'payments')), 'case')}`,
     },
   ];
 }

@@ -101,7 +101,7 @@ SELECT what, source_chain_id, destination_chain_id, payments, volume, fees, roun
  ORDER BY what <> 'route', fees DESC, cost DESC, source_chain_id, destination_chain_id`,
 };
 
-/** As it is now: what came and is neither paid out nor on its way back. */
+/** As it is now: what came and is neither paid out nor on its way back; of all apps also what no payment takes up. */
 const held: Question = {
   id: 'held',
   also: ['now'],
@@ -118,6 +118,14 @@ const held: Question = {
                                   WHERE own.payment_id = part.payment_id AND refund ->> 'status' <> 'calledOff'), 0) AS amount
     FROM part
    GROUP BY payment_id
+), held AS (
+  SELECT reason, amount, $4::timestamptz - since AS age
+    FROM payment JOIN payments USING (payment_id)
+   WHERE amount > 0 AND created_at < $2 AND ${ofApp}
+  UNION ALL
+  SELECT 'unmatched', amount, $4::timestamptz - block_time
+    FROM unmatched
+   WHERE verdict = 'open' AND block_time < $2 AND $3::text IS NULL AND $1::timestamptz < $2
 )
 SELECT reason, count(*) AS payments,
        coalesce(sum(amount) FILTER (WHERE age < interval '1 day'), 0) AS under_a_day,
@@ -125,9 +133,7 @@ SELECT reason, count(*) AS payments,
        coalesce(sum(amount) FILTER (WHERE age >= interval '7 days' AND age < interval '30 days'), 0) AS under_30_days,
        coalesce(sum(amount) FILTER (WHERE age >= interval '30 days'), 0) AS older,
        sum(amount) AS amount
-  FROM (SELECT reason, amount, $4::timestamptz - since AS age
-          FROM payment JOIN payments USING (payment_id)
-         WHERE amount > 0 AND created_at < $2 AND ${ofApp} AND $1::timestamptz < $2) AS held
+  FROM held
  GROUP BY reason
  ORDER BY amount DESC, reason`,
 };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import type { PaymentEvent } from '../../domain/payment/events.ts';
+import { type PaymentEvent, transferId } from '../../domain/payment/events.ts';
 import { reportsSet, workSet } from '../../projections/sets.ts';
 import { type Database, openDatabase } from '../../src/postgres/database.ts';
 import { reportPage } from '../../src/report/page.ts';
@@ -78,6 +78,9 @@ describe('npm run report', () => {
     const world = createWorld();
     for (const [index, history] of histories.entries())
       await append(world, `payment-${paymentIdOf(index + 1)}`, history);
+    const nobodys = { ...p.payin({ amount: '7.00', tx: 'nobody’s', in: p.stellarUsdc }), memo: null };
+    const seen = { type: 'UnmatchedPayinSeen', data: { transfer: nobodys, seenAt: p.minute(6) } };
+    await append(world, `unmatched-${transferId(nobodys)}`, [seen]);
     for (const set of [workSet, reportsSet]) await fill(database, world.store, set, [await wholeLog(world.store)]);
     analyst = await asAnalyst(database);
   });
@@ -104,6 +107,11 @@ describe('npm run report', () => {
       assert.ok(cells.length > 0, `${id} has rows`);
       assert.deepEqual(cells, answered, id);
     }
+    const held = shown.find(({ id }) => id === 'held')?.cells;
+    assert.deepEqual(
+      held?.map((cells) => `${cells[0]} ${cells.at(-1)}`),
+      ['unmatched 7.00', 'amountTooLow 4.00'],
+    );
     assert.equal((await page.$$('script, link, img, iframe')).length, 0);
     await leave();
   });
@@ -144,7 +152,7 @@ describe('npm run report', () => {
   async function asAnalyst(owner: Database): Promise<Database> {
     await owner.query(`CREATE ROLE ${role} LOGIN PASSWORD 'reads'`);
     await owner.query(
-      `GRANT SELECT ON payments, payins, transactions, hourly_stats, daily_durations, treasury_movements TO ${role}`,
+      `GRANT SELECT ON payments, payins, unmatched, hourly_stats, daily_durations, treasury_movements TO ${role}`,
     );
     const url = new URL(owner.url);
     [url.username, url.password] = [role, 'reads'];

@@ -14,6 +14,7 @@ const reasons: Readonly<Record<string, string>> = {
   amountTooLow: 'Paid too little',
   amountTooHigh: 'More than is taken',
   payoutImpossible: 'Payout impossible',
+  unmatched: 'Of no payment',
 };
 
 const ages = [
@@ -29,7 +30,7 @@ export function heldPart(answer: Answer): Part {
   return {
     id: 'held',
     title: 'Held money',
-    note: 'Of payments created up to the month’s end, as it is now: by reason, and since when.',
+    note: 'What came up to the month’s end and is held now: by reason, and since when.',
     answer,
     total: true,
     none: 'No money is held.',
@@ -43,7 +44,7 @@ export function heldPart(answer: Answer): Part {
           }),
     columns: [
       { name: 'reason', head: 'Reason', reads: 'text', words: reasons },
-      { name: 'payments', head: 'Payments', reads: 'count' },
+      { name: 'payments', head: 'Number', reads: 'count' },
       ...ages.map(([name, text]) => ({
         name,
         head: `${text.charAt(0).toUpperCase()}${text.slice(1)}`,
