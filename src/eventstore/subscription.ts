@@ -17,11 +17,13 @@ const maxBatch = 500;
 const catchUpWindow = 512;
 const liveWindow = 1;
 
-/** Servers before 24.2 never say that a subscriber has caught up: so long a silence says it. */
+/** Servers before 24.2 never say that a subscriber has caught up: after so long a silence they are asked something else. */
 const quiet_ms = 1_000;
 
 /** What older servers send in place of a position that they do not know (uint64 max). */
 const noPosition = 0xffff_ffff_ffff_ffffn;
+
+type Tail = () => Promise<bigint>;
 
 export interface AllOptions {
   readonly after: bigint | null;
@@ -46,26 +48,22 @@ export class ForeignPosition extends Error {
  * @param tail of the leader's log
  * @throws ForeignPosition, Unavailable
  */
-export async function* followAll(
-  connection: Connection,
-  options: AllOptions,
-  tail: () => Promise<bigint>,
-): AsyncGenerator<Batch> {
+export async function* followAll(connection: Connection, options: AllOptions, tail: Tail): AsyncGenerator<Batch> {
   let { after } = options;
   const end = after === null ? null : await tail();
   if (after !== null && end !== null && after > end) throw new ForeignPosition(after, `it ends at ${end}`);
-  for await (const batch of follow(connection, options, catchUpWindow)) {
+  for await (const batch of follow(connection, options, catchUpWindow, tail)) {
     if (batch.position > 0n) after = batch.position;
     yield { ...batch, live: false };
     if (batch.live) break;
   }
-  if (!options.signal.aborted) yield* follow(connection, { ...options, after }, liveWindow);
+  if (!options.signal.aborted) yield* follow(connection, { ...options, after }, liveWindow, tail);
 }
 
 /** One subscription as batches. */
-async function* follow(connection: Connection, options: AllOptions, window: number): AsyncGenerator<Batch> {
+async function* follow(connection: Connection, options: AllOptions, window: number, tail: Tail): AsyncGenerator<Batch> {
   const { signal } = options;
-  const inbox = await openInbox(connection, options, window);
+  const inbox = await openInbox(connection, options, window, tail);
   signal.addEventListener('abort', inbox.wake);
   let position = options.after ?? 0n;
   let live = false;
@@ -90,11 +88,12 @@ async function* follow(connection: Connection, options: AllOptions, window: numb
 }
 
 /** What has arrived from one subscription; it stops reading while nobody takes it out. */
-async function openInbox(connection: Connection, options: AllOptions, window: number) {
+async function openInbox(connection: Connection, options: AllOptions, window: number, tail: Tail) {
   let arrived: StoredEvent[] = [];
   let reached = 0n;
   let caughtUp = false;
   let confirmed = false;
+  let heard = 0;
   let failure: unknown;
   let wake = (): void => {};
 
@@ -111,6 +110,7 @@ async function openInbox(connection: Connection, options: AllOptions, window: nu
   call
     .on('data', (said: Said) => {
       connection.heard();
+      heard += 1;
       if ('stream' in said) {
         arrived.push(said);
         reached = said.position;
@@ -126,6 +126,20 @@ async function openInbox(connection: Connection, options: AllOptions, window: nu
     .on('error', (error) => fail(convertToCommandError(error as never)))
     .on('end', () => fail('the server ended it'));
 
+  /**
+   * A server that is busy is silent as well, and so is one that this process was too busy to hear: it has nothing more where it answers
+   * another question and says nothing here meanwhile.
+   */
+  async function onSilence(): Promise<void> {
+    const before = heard;
+    const answered = await tail().then(
+      () => true,
+      () => false,
+    );
+    caughtUp ||= confirmed && answered && heard === before;
+    wake();
+  }
+
   return {
     /** What has arrived already, no more: large batches while catching up, single events when live. */
     take(): { events: readonly StoredEvent[]; reached: bigint; caughtUp: boolean } {
@@ -138,11 +152,7 @@ async function openInbox(connection: Connection, options: AllOptions, window: nu
     /** Resolves when something has arrived, or when a subscription that is not live yet has been silent for long. */
     news(live: boolean): Promise<void> {
       return new Promise((resolve) => {
-        const silent = (): void => {
-          caughtUp ||= confirmed;
-          wake();
-        };
-        const quiet = live ? undefined : setTimeout(silent, quiet_ms);
+        const quiet = live ? undefined : setTimeout(() => void onSilence(), quiet_ms);
         wake = () => {
           clearTimeout(quiet);
           resolve();

@@ -276,6 +276,17 @@ describe('the event store client in an outage', () => {
       (call: ReadCall): void => {
         for (const reply of replies) call.write(reply);
       };
+    /** @param tail called when the log's end is asked for, which is 9, before it is answered */
+    const either =
+      ({ subscription, tail }: { subscription: (call: ReadCall) => void; tail: () => void }) =>
+      (call: ReadCall): void => {
+        if (call.request.getOptions()?.hasSubscription()) subscription(call);
+        else {
+          tail();
+          call.write(recordAt(9));
+          call.end();
+        }
+      };
     async function untilLive(url: string): Promise<Batch[]> {
       const leave = new AbortController();
       const batches: Batch[] = [];
@@ -287,7 +298,18 @@ describe('the event store client in an outage', () => {
     }
 
     it('one that never says caughtUp is taken to be silent because there is nothing more', async () => {
-      const batches = await untilLive(await serve({ read: saying(confirmation('1'), recordAt(7), recordAt(9)) }));
+      const subscription = saying(confirmation('1'), recordAt(7), recordAt(9));
+      const batches = await untilLive(await serve({ read: either({ subscription, tail: () => {} }) }));
+      assert.equal(batches.at(-1)?.position, 9n);
+    });
+
+    it('one that is silent because it is busy is waited for', async () => {
+      let more = (): void => {};
+      const subscription = (call: ReadCall): void => {
+        saying(confirmation('1'), recordAt(7))(call);
+        more = () => saying(recordAt(9), caughtUp())(call);
+      };
+      const batches = await untilLive(await serve({ read: either({ subscription, tail: () => more() }) }));
       assert.equal(batches.at(-1)?.position, 9n);
     });
 
