@@ -80,7 +80,7 @@ const attempts: Readonly<Record<string, (theirs: Theirs) => readonly Attempt[]>>
   'POST /payment-api/payments/:id/refunds': (theirs) =>
     byAdmin(byId(theirs, '/refunds', { body: { scope: 'all' }, theirsWith: 409 })),
   'GET /payment-api/payments/:id/transactions': (theirs) => byId(theirs, '/transactions', {}),
-  'GET /payment-api/payments/:id/evidence': (theirs) => byId(theirs, '/evidence', { theirsWith: 404 }),
+  'GET /payment-api/payments/:id/evidence': (theirs) => byId(theirs, '/evidence', {}),
   'GET /payment-api/proof/head': () => [{ path: '/payment-api/proof/head', answered: [404, 401] }],
   'GET /payment-api/proof/heads': () => [{ path: '/payment-api/proof/heads?after=0&limit=100', answered: [200, 401] }],
   'GET /payment-api/proof/heads/:number': () => [{ path: '/payment-api/proof/heads/1', answered: [404, 401] }],

@@ -1,10 +1,12 @@
 /** Two apps of two owners on the real commands, read models and queries; what the other one has is to be out of reach. */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { eventCodec } from '../../commands/codec.ts';
 import { readStream } from '../../commands/handle.ts';
 import { paymentIdOf } from '../../commands/paymentId.ts';
 import type { CreditEvent } from '../../domain/credit.ts';
 import { isRefusal } from '../../domain/decider.ts';
+import type { HeadSigned } from '../../domain/heads/events.ts';
 import { createLink, link } from '../../domain/link.ts';
 import type { PaymentEvent } from '../../domain/payment/events.ts';
 import { recordOutcome, startSend, webhook } from '../../domain/webhook.ts';
@@ -29,7 +31,7 @@ import { append, createWorld, type World as Log } from '../support/histories.ts'
 import * as p from '../support/payments.ts';
 import { freshDatabase } from '../support/postgres.ts';
 import { fill, wholeLog } from '../support/readModels.ts';
-import { commandsOn, goodRequest, type Headers, receiver, startWorld, type World } from './world.ts';
+import { commandsOn, goodRequest, type Headers, quietProof, receiver, startWorld, type World } from './world.ts';
 
 export const base = '/payment-api/payments';
 const theirReceiver = p.customerWallet;
@@ -80,6 +82,10 @@ export async function startTwoApps(more: Partial<HttpDeps> = {}): Promise<TwoApp
   return { world, theirs: await fillBoth(world, database, log) };
 }
 
+/** Of another log. */
+const someHead: HeadSigned = JSON.parse(readFileSync(new URL('../../verify/example.json', import.meta.url), 'utf8'))
+  .head.data;
+
 /** Every route that is served, as express has them, so that no table of ours can leave one out. */
 export function servedRoutes(): readonly string[] {
   interface Layer {
@@ -114,6 +120,7 @@ async function fillBoth(world: World, database: Database, log: Log): Promise<The
   const older = await create(world.keys.other, 'their-older', theirReceiver, '20.00');
   const payment = await create(world.keys.other, 'their', theirReceiver, '77.00');
   const events = paidOut();
+  log.clock.advance(1_000);
   await append(log, `payment-${payment.id}`, events);
   await sendWebhook(log, payment.id);
   await append(log, `credit-${buyer}`, [paidByCredit]);
@@ -226,6 +233,16 @@ function realDeps(sql: Database, { store, handle, clock }: Log): Partial<HttpDep
       movements: (appId, limit) => cashbackMovements(sql, appId, limit),
     },
     getStats: (appId, period) => getStats(sql, appId, period, p.minute(30)),
+    proof: {
+      ...quietProof,
+      // Which events it has is what others must not see; what proves them is nobody's.
+      evidence: async (stream) => ({
+        stream,
+        events: await readStream(store, stream),
+        way: [],
+        head: someHead,
+      }),
+    },
     ...webhooksOf({ handle, clock, store, reads: sql, send: async () => 'exhausted', rates: unlimited }),
   };
 }

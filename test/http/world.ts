@@ -206,7 +206,7 @@ const quietFeed: HttpDeps['feed'] = {
 };
 
 /** No head is signed. */
-const quietProof: HttpDeps['proof'] = {
+export const quietProof: HttpDeps['proof'] = {
   newest: async () => null,
   entries: async () => [],
   keys: async () => [],

@@ -23,6 +23,7 @@ import { between, lengthText, when } from '../parts/time.ts';
 import { chainName, nameOf } from '../parts/words.ts';
 import { deliveryTable } from './deliveryTable.ts';
 import { nextSteps } from './next.ts';
+import { type Moment, pastNotice, proofCard } from './proof.ts';
 import { refundsCard } from './refunds.ts';
 import { storySteps } from './story.ts';
 import { toPay } from './toPay.ts';
@@ -37,38 +38,61 @@ export interface PaymentModel extends Frame {
   readonly held: readonly Held[];
   /** The hosted page to pay at; null without one. */
   readonly link: string | null;
+  readonly moment: Moment;
   readonly now: Instant;
 }
 
 export const paymentPage = (model: PaymentModel): VNode => {
-  const { app, payment, story, mode, deliveries, transactions } = model;
-  const to = appPaths(app.appId);
-  const line = [...storySteps(story, mode, app.appId), ...nextSteps(payment, story)];
-  const moved = transactions.length > 0 ? transactionTable(model) : noTransactions();
-  const sent = deliveries.length > 0 ? deliveryTable(app.appId, deliveries) : noDeliveries(model);
+  const { app, payment, moment } = model;
+  const head = {
+    title: payment.orderId === null ? nameOf(payment) : `Order ${nameOf(payment)}`,
+    state: statusChip(payment.status),
+    up: { href: appPaths(app.appId).payments, label: 'Payments' },
+    section: 'payments',
+  } as const;
+  if (moment.at !== null)
+    return appPage(
+      model,
+      head,
+      html`<div class="stack">${pastNotice(model, moment.at)}${toldBy(model)}${proofCard(model)}</div>`,
+    );
   return appPage(
     model,
-    {
-      title: payment.orderId === null ? nameOf(payment) : `Order ${nameOf(payment)}`,
-      state: statusChip(payment.status),
-      up: { href: to.payments, label: 'Payments' },
-      section: 'payments',
-      live: `${nameOf(payment)}: ${wordOf(payment.status)}`,
-    },
+    { ...head, live: `${nameOf(payment)}: ${wordOf(payment.status)}` },
     html`<div class="stack">
       <div id="state" data-live="part">
       ${payment.errorMessage !== null && notice('bad', html`<p>${payment.errorMessage}</p>`)}
       ${payment.status === 'payment_unpaid' && toPay(payment, model.link)}</div>
-      <div class="pair">
-        ${card({ title: 'Story', note: 'every line is an event of the log', live: 'story' }, inside(steps(line)))}
-        ${card({ title: 'Facts', live: 'facts' }, inside(factPairs(model)))}
-      </div>
+      ${toldBy(model)}
       ${refundsCard(model)}
-      ${card({ title: 'Transactions', live: 'transactions' }, moved)}
-      ${card({ title: 'Webhooks', live: 'webhooks' }, sent)}
+      ${moved(model)}
+      ${told(model)}
+      ${proofCard(model)}
     </div>`,
   );
 };
+
+/** By the payment's own events, at whatever moment. */
+function toldBy(model: PaymentModel): VNode {
+  const { app, payment, story, mode, moment } = model;
+  const next = moment.at === null ? nextSteps(payment, story) : [];
+  const line = [...storySteps(story, mode, app.appId), ...next];
+  return html`<div class="pair">
+    ${card({ title: 'Story', note: 'every line is an event of the log', live: 'story' }, inside(steps(line)))}
+    ${card({ title: 'Facts', live: 'facts' }, inside(factPairs(model)))}
+  </div>`;
+}
+
+function moved(model: PaymentModel): VNode {
+  const shown = model.transactions.length > 0 ? transactionTable(model) : noTransactions();
+  return card({ title: 'Transactions', live: 'transactions' }, shown);
+}
+
+function told(model: PaymentModel): VNode {
+  const { app, deliveries } = model;
+  const shown = deliveries.length > 0 ? deliveryTable(app.appId, deliveries) : noDeliveries(model);
+  return card({ title: 'Webhooks', live: 'webhooks' }, shown);
+}
 
 function factPairs({ payment }: PaymentModel): VNode {
   const { payinSeenAt, payoutConfirmedAt, excess, refunded, metadata } = payment;

@@ -15,7 +15,7 @@ export interface FieldBase {
 }
 
 export interface TextField extends FieldBase {
-  readonly type?: 'text' | 'email' | 'url' | 'search' | 'date' | 'color';
+  readonly type?: 'text' | 'email' | 'url' | 'search' | 'date' | 'datetime-local' | 'color';
   readonly autocomplete?: string;
   readonly inputmode?: 'numeric' | 'decimal' | 'email' | 'url' | 'text';
   readonly maxlength?: number;

@@ -29,6 +29,7 @@ export const appPaths = (appId: string) => {
     overview: `${here()}/`,
     payments: here('payments'),
     payment: (paymentId: string) => here('payments', paymentId),
+    evidence: (paymentId: string) => here('payments', paymentId, 'evidence'),
     /** GET and POST: what goes back. */
     refund: (paymentId: string) => here('payments', paymentId, 'refund'),
     /** POST: with the code that was mailed. */

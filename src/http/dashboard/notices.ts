@@ -1,4 +1,4 @@
-/** What a POST did, told once by the page that it leads to. The cookie holds the name of a text, so that nobody can put words there. */
+/** What became of what was asked, told once by the page that it leads to. The cookie holds the name of a text, so that nobody can put words there. */
 import type { Flash } from '../../../web/parts/frame.ts';
 import type { Cookies, SetCookie } from './cookies.ts';
 
@@ -23,6 +23,7 @@ const flashes = {
   reusableLinkMade: done('The link is made. Whoever opens it makes a payment of his own.'),
   linkClosed: done('The link is closed.'),
   refundOrdered: done('The refund is ordered. It is sent and confirmed by itself: its state is below.'),
+  evidenceNotYet: { kind: 'warning', text: 'No signed head covers this payment yet: try again in some minutes.' },
   withdrawn: done('The withdrawal is on its way: this is the payment that pays it out.'),
   settlementSet: done('The settlement wallet is saved.'),
   settlementRequested: done('The new wallet takes effect after the waiting time. You can cancel it until then.'),

@@ -7,6 +7,7 @@ import { newLinkPage } from '../../../web/dashboard/newLink.ts';
 import { overviewPage } from '../../../web/dashboard/overview.ts';
 import { paymentPage } from '../../../web/dashboard/payment.ts';
 import { paymentsPage } from '../../../web/dashboard/payments.ts';
+import type { Moment } from '../../../web/dashboard/proof.ts';
 import { confirmRefundPage, refundFormPage } from '../../../web/dashboard/refund.ts';
 import { emptyForm } from '../../../web/parts/form.ts';
 import type { Frame } from '../../../web/parts/frame.ts';
@@ -42,6 +43,8 @@ const sentBack = {
   txHash: payinHash,
   confirmedAt: null,
 } as const;
+
+const today: Moment = { at: null, form: emptyForm };
 
 /** Of a form. */
 const nonce = '8f14e45f-ceea-467f-a9d5-1b2c3d4e5f60';
@@ -95,6 +98,7 @@ export const paymentPages = (frame: Frame, say: Say): Readonly<Record<string, VN
   }),
   payment: paymentPage({
     ...frame,
+    moment: today,
     payment: payment(say),
     story: story,
     transactions,
@@ -103,8 +107,20 @@ export const paymentPages = (frame: Frame, say: Say): Readonly<Record<string, VN
     link: null,
     now,
   }),
+  paymentPast: paymentPage({
+    ...frame,
+    moment: { at: ago(600), form: { values: { asOf: ago(600).slice(0, 16) }, errors: {} } },
+    payment: payment(say, { status: 'payment_started', payoutConfirmedAt: null }),
+    story: story.slice(0, 3),
+    transactions,
+    deliveries: [exhausted(say), delivery(say)],
+    held: [],
+    link: null,
+    now,
+  }),
   paymentUnpaid: paymentPage({
     ...frame,
+    moment: today,
     payment: onStellar(say),
     story: story.slice(0, 1),
     transactions: [],
@@ -115,6 +131,7 @@ export const paymentPages = (frame: Frame, say: Say): Readonly<Record<string, VN
   }),
   paymentHeld: paymentPage({
     ...frame,
+    moment: today,
     payment: payment(say, {
       status: 'payment_bounced',
       errorCode: 'amountTooLow',
@@ -147,6 +164,7 @@ export const paymentPages = (frame: Frame, say: Say): Readonly<Record<string, VN
   }),
   paymentSentBack: paymentPage({
     ...frame,
+    moment: today,
     payment: payment(say, { status: 'payment_bounced', amountReceived: '7.50', refunds: [sentBack] }),
     story: story.slice(0, 2),
     transactions: transactions.slice(0, 1),

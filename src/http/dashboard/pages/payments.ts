@@ -1,12 +1,17 @@
 /** An app's payments: as a list, and one by one with all that happened to it. */
 import Type, { type Static } from 'typebox';
+import { packOf } from '../../../../commands/heads/evidence.ts';
 import type { RefundedPayment } from '../../../../commands/refunds.ts';
+import { parseAsOf } from '../../../../domain/asOf.ts';
 import { isRefusal } from '../../../../domain/decider.ts';
 import type { Held } from '../../../../domain/payment/refundQuote.ts';
 import { type Instant, parseInstant, plus } from '../../../../domain/time.ts';
+import type { PaymentStory } from '../../../../queries/paymentStory.ts';
 import { paymentPage } from '../../../../web/dashboard/payment.ts';
 import { paymentsPage } from '../../../../web/dashboard/payments.ts';
+import type { Moment } from '../../../../web/dashboard/proof.ts';
 import type { FormState } from '../../../../web/parts/form.ts';
+import { appPaths } from '../../../../web/parts/paths.ts';
 import type { HttpDeps, PaymentFilter } from '../../deps.ts';
 import { ApiError, errorOfRefusal } from '../../errors.ts';
 import { payLinkOf } from '../../payLinks.ts';
@@ -21,6 +26,8 @@ type Deps = Pick<
   | 'listPayments'
   | 'exportPayments'
   | 'paymentStory'
+  | 'getPaymentAsOf'
+  | 'proof'
   | 'listTransactions'
   | 'listDeliveries'
   | 'paymentSecrets'
@@ -46,6 +53,7 @@ export const paymentPages = (deps: Deps, frames: Frames): readonly AnyPage[] => 
   list(deps, frames),
   csv(deps),
   one(deps, frames),
+  evidence(deps),
 ];
 
 const list = ({ listPayments, clock }: Deps, frames: Frames): AnyPage =>
@@ -109,16 +117,19 @@ export function filterOf({ q, status, from, to }: Static<typeof Filter>): {
 
 const isGiven = (pair: [string, string | undefined]): pair is [string, string] => pair[1] !== undefined;
 
+const PaymentPath = Type.Object({ paymentId: Uuid });
+
 const one = (deps: Deps, frames: Frames): AnyPage =>
   page({
     path: '/dashboard/apps/{appId}/payments/{paymentId}',
     audience: 'owner',
-    params: Type.Object({ paymentId: Uuid }),
+    params: PaymentPath,
+    query: fields({ asOf: Type.Optional(entry(40)) }),
     async show(visit) {
       const { appId } = visit.visitor;
       const story = await deps.paymentStory(appId, visit.params.paymentId);
       if (!story) throw noSuchPage();
-      const { payment, entries } = story;
+      const { payment, entries, moment } = await asItWas(deps, story, visit.query.asOf);
       const { paymentId } = payment;
       const [frame, transactions, sent, held] = await Promise.all([
         frames.ofApp(visit),
@@ -128,10 +139,54 @@ const one = (deps: Deps, frames: Frames): AnyPage =>
       ]);
       const deliveries = isRefusal(sent) ? [] : sent.deliveries;
       const link = payLinkOf(deps, paymentId);
-      const facts = { payment, story: entries, transactions, deliveries, held, link, now: deps.clock.now() };
+      const facts = { payment, story: entries, transactions, deliveries, held, link, moment, now: deps.clock.now() };
       return { page: paymentPage({ ...frame, ...facts }) };
     },
   });
+
+/** The same bytes as with a key: whoever may see the payment may show it to others. */
+const evidence = ({ paymentStory, proof }: Deps): AnyPage =>
+  page({
+    path: '/dashboard/apps/{appId}/payments/{paymentId}/evidence',
+    audience: 'owner',
+    params: PaymentPath,
+    async show({ visitor: { appId }, params }) {
+      const story = await paymentStory(appId, params.paymentId);
+      if (!story) throw noSuchPage();
+      const { paymentId } = story.payment;
+      const proven = await proof.evidence(`payment-${paymentId}`);
+      if (isRefusal(proven)) return { to: appPaths(appId).payment(paymentId), told: 'evidenceNotYet' };
+      return {
+        status: 200,
+        body: packOf(proven),
+        type: 'application/json; charset=utf-8',
+        headers: { 'Content-Disposition': `attachment; filename="evidence-${paymentId}.json"` },
+      };
+    },
+  });
+
+/** The story as far as a time, and the payment as it was then; as it is now where no time is asked for, or none that there is. */
+async function asItWas(
+  { getPaymentAsOf }: Pick<Deps, 'getPaymentAsOf'>,
+  now: PaymentStory,
+  asked: string | undefined,
+): Promise<PaymentStory & { readonly moment: Moment }> {
+  const form = { values: asked === undefined ? {} : { asOf: asked }, errors: {} };
+  if (asked === undefined) return { ...now, moment: { at: null, form } };
+  const wrong = (asOf: string) => ({ ...now, moment: { at: null, form: { ...form, errors: { asOf } } } });
+  const at = momentOf(asked);
+  if (!at) return wrong('This must be a time, such as 2026-11-22T10:00.');
+  const found = await getPaymentAsOf(now.payment.paymentId, { time: at });
+  if (!found?.view)
+    return wrong(`The payment was created at ${now.payment.createdAt}: ask for that time or a later one.`);
+  return { payment: found.view, entries: now.entries.filter((each) => each.at <= at), moment: { at, form } };
+}
+
+/** Browsers send a time of day without an offset: it is in UTC. */
+function momentOf(text: string): Instant | undefined {
+  const asOf = parseAsOf(text) ?? parseAsOf(`${text}Z`);
+  return asOf && 'time' in asOf ? asOf.time : undefined;
+}
 
 /** What is held is no reason not to show the payment. */
 async function heldOf({ refunds }: Pick<Deps, 'refunds'>, of: RefundedPayment): Promise<readonly Held[]> {

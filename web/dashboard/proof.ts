@@ -1,0 +1,48 @@
+/** What whoever does not believe a payment's page can hold against it: evidence to check offline, and the payment as it was. */
+import type { VNode } from 'preact';
+import type { PaymentView } from '../../domain/payment/view.ts';
+import type { Instant } from '../../domain/time.ts';
+import { linkButton, submit } from '../parts/button.ts';
+import { card, inside } from '../parts/card.ts';
+import { textField } from '../parts/field.ts';
+import type { FormState } from '../parts/form.ts';
+import type { Frame } from '../parts/frame.ts';
+import { html } from '../parts/html.ts';
+import { notice } from '../parts/notice.ts';
+import { appPaths } from '../parts/paths.ts';
+import { when } from '../parts/time.ts';
+
+/** As of when the payment is shown. Its form has the field `asOf`. */
+export interface Moment {
+  /** Null: now. */
+  readonly at: Instant | null;
+  readonly form: FormState;
+}
+
+interface ProofModel extends Pick<Frame, 'app'> {
+  readonly payment: PaymentView;
+  readonly moment: Moment;
+}
+
+export const proofCard = ({ app, payment, moment: { form } }: ProofModel): VNode => {
+  const to = appPaths(app.appId);
+  return card(
+    { title: 'Proof', controls: linkButton(to.evidence(payment.paymentId), 'Download evidence') },
+    inside(html`<div class="stack">
+      <p>The evidence has every event of this payment up to the newest signed head of the log. Whoever gets it checks it offline, with one
+        file and without trusting anybody. It also holds the metadata of the payment.</p>
+      <form class="filters" method="get" action=${to.payment(payment.paymentId)}>
+        ${textField({ form, name: 'asOf', label: 'The payment as it was at (UTC)', type: 'datetime-local', optional: true })}
+        <div class="controls">${submit('Show', 'plain')}</div>
+      </form>
+    </div>`),
+  );
+};
+
+/** Nobody takes what was for what is. */
+export const pastNotice = ({ app, payment }: ProofModel, at: Instant): VNode =>
+  notice(
+    'wait',
+    html`<div class="stack"><p>This is the payment as it was at ${when(at)}, made from its events. What came later is left out.</p>
+      <p>${linkButton(appPaths(app.appId).payment(payment.paymentId), 'Show it as it is now')}</p></div>`,
+  );
