@@ -110,7 +110,8 @@ const held: Question = {
     FROM payins JOIN payments USING (payment_id)
    WHERE phase = 'confirmed' AND (standing <> 'counted' OR status IN ('payment_bounced', 'payment_refunded'))
   UNION ALL
-  SELECT payment_id, 'excess', payin_confirmed_at, excess FROM payments WHERE excess > 0
+  SELECT payment_id, 'excess', payin_confirmed_at, excess FROM payments
+   WHERE excess > 0 AND status NOT IN ('payment_bounced', 'payment_refunded')
 ), payment AS (
   SELECT payment_id, (array_agg(reason ORDER BY amount DESC, reason))[1] AS reason, min(since) AS since,
          sum(amount) - coalesce((SELECT sum((refund ->> 'amount')::numeric + (refund ->> 'networkFee')::numeric)

@@ -32,12 +32,21 @@ function paidOut(n: number): readonly PaymentEvent[] {
   return payment(n, [...p.ordered, p.signed(signing), { ...settled, data: { ...settled.data, cost } } as PaymentEvent]);
 }
 const paidTooLittle = p.payin({ amount: '4.00', tx: 'too little' });
+/** 1.00 too much, of which 0.40 is on its way back; and as much too much for a payout that nobody can take. */
+const tooMuch = p.payin({ amount: '11.01', tx: 'too much' });
+const overpaid = [
+  p.created(),
+  p.confirmed(tooMuch),
+  p.funded([tooMuch], { received: '11.01', excess: '1.00', rule: 'overpaid' }),
+];
 const histories: readonly (readonly PaymentEvent[])[] = [
   paidOut(1),
   paidOut(2),
   payment(3, [p.created()]),
   payment(4, [p.created(), p.expired()]),
   payment(5, [p.created(), p.confirmed(paidTooLittle), p.bounced('amountTooLow', '4.00')]),
+  payment(6, [...overpaid, p.refundRequested('0.40', { reason: 'excess' })]),
+  payment(7, [...overpaid, p.payoutRequested(), p.bounced('payoutImpossible', '11.01')]),
 ];
 
 /** What one section of the page says, as it stands there. */
@@ -110,7 +119,7 @@ describe('npm run report', () => {
     const held = shown.find(({ id }) => id === 'held')?.cells;
     assert.deepEqual(
       held?.map((cells) => `${cells[0]} ${cells.at(-1)}`),
-      ['unmatched 7.00', 'amountTooLow 4.00'],
+      ['payoutImpossible 11.01', 'unmatched 7.00', 'amountTooLow 4.00', 'excess 0.60'],
     );
     assert.equal((await page.$$('script, link, img, iframe')).length, 0);
     await leave();
@@ -122,12 +131,12 @@ describe('npm run report', () => {
     const { page, leave } = await visitor('http://127.0.0.1');
     await page.setContent(readFileSync(out, 'utf8'));
     const facts = await page.$$eval('[data-fact]', (all) => all.map(({ textContent }) => textContent));
-    // Two of five were paid, each for a fee of a cent; each payout cost 0.0001 ETH at 3,000 dollars.
-    assert.deepEqual(facts, ['20.02', '40.0 %', '0.0 %', '-0.5800', '4.00']);
+    // Four of seven were paid; of the two that were paid out each was for a fee of a cent, and cost 0.0001 ETH at 3,000 dollars.
+    assert.deepEqual(facts, ['20.02', '57.1 %', '0.0 %', '-0.5800', '15.61']);
     const stages = (await shownOn(page)).find(({ id }) => id === 'funnel')?.cells;
     assert.deepEqual(
       stages?.map(([stage, count]) => `${stage} ${count}`),
-      [...['created 5', 'seen 3', 'funded 2', 'paid_out 2', 'expired 1', 'bounced 1']],
+      ['created 7', 'seen 5', 'funded 4', 'paid_out 2', 'expired 1', 'bounced 2'],
     );
     await leave();
   });
