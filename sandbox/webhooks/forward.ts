@@ -1,0 +1,42 @@
+/** One webhook to one address: the bytes and the headers as they came, for the signature is over the one and in the other. */
+import { request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import type { Received } from './inbox.ts';
+
+export interface Answered {
+  /** The answer's status, or why there was none. */
+  readonly says: string;
+  /** 2xx, as the service itself has it: a redirect is not followed. */
+  readonly taken: boolean;
+  readonly took_ms: number;
+}
+
+/** As long as the service waits (docs/webhooks.md). */
+const patience_ms = 10_000;
+/** They tell of the connection that it came on. */
+const ofConnection: ReadonlySet<string> = new Set(['host', 'connection', 'transfer-encoding', 'keep-alive']);
+
+/** Never throws: what went wrong is the answer. */
+export async function forwardTo(url: URL, { headers, body }: Received): Promise<Answered> {
+  const began_ms = performance.now();
+  const status = await post(url, headers, body).catch(
+    (error: Error & { code?: string }) => error.code ?? error.message,
+  );
+  const taken = typeof status === 'number' && status >= 200 && status < 300;
+  return { says: String(status), taken, took_ms: Math.round(performance.now() - began_ms) };
+}
+
+function post(url: URL, headers: Received['headers'], body: string): Promise<number> {
+  const kept = Object.fromEntries(Object.entries(headers).filter(([name]) => !ofConnection.has(name)));
+  const send = url.protocol === 'https:' ? requestHttps : requestHttp;
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  const signal = AbortSignal.timeout(patience_ms);
+  const request = send(url, { method: 'POST', headers: kept, signal, agent: false }, (response) => {
+    resolve(response.statusCode ?? 0);
+    // What it says besides is nobody's.
+    response.destroy();
+  });
+  request.on('error', (error) => reject(signal.aborted ? new Error('no answer in 10 s') : error));
+  request.end(body);
+  return promise;
+}
