@@ -11,12 +11,7 @@ Made by \`npm run docs\` from the comments in \`projections/migrations/\`; do no
 made again: \`npm run rebuild\`. Query the views in schema \`public\`: a rebuild switches them to new tables in one transaction. Grants stay as
 long as a version only adds columns. Amounts are \`numeric\` in whole tokens, times are UTC. Other code than the service's should only read.
 
-A role for analysts, without the tables that hold secrets:
-
-\`\`\`sql
-CREATE ROLE analyst;
-GRANT SELECT ON payments, payins, transactions, app_events, hourly_stats, hourly_payments, daily_durations, deliveries TO analyst;
-\`\`\`
+Analysts have views and a role of their own, without secrets: [analytics.md](analytics.md).
 
 Volume by day and app:
 

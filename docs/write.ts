@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { startPostgres } from '../sandbox/postgres.ts';
 import { openDatabase } from '../src/postgres/database.ts';
 import { migrate } from '../src/postgres/migrate.ts';
+import { analyticsDocument } from './analytics.ts';
 import { eventCatalogue } from './catalogue.ts';
 import { databaseDocument, tableTypes } from './database.ts';
 import { limitsDocument } from './limits.ts';
@@ -27,6 +28,7 @@ try {
   const database = openDatabase({ url: server.url });
   await migrate(database);
   await write('database.md', await databaseDocument(database));
+  await write('analytics.md', await analyticsDocument(database));
   await write('../projections/tables.ts', await tableTypes(database));
   await database.close();
 } finally {

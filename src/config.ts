@@ -37,6 +37,8 @@ export interface Config {
   readonly open: OpenLimits;
   readonly dataDir: string;
   readonly databaseUrl: string;
+  /** Of the role `analyst`, which reads schema `analytics`; null: the role is left as it is. */
+  readonly analystPassword: string | null;
   /** Null: the service runs its own embedded node under dataDir. */
   readonly eventStoreUrl: string | null;
   readonly masterKey: string;
@@ -130,6 +132,8 @@ export function readConfig(env: Env): Config {
     databaseUrl:
       read.url('DATABASE_URL', /^postgres(ql)?:$/) ??
       (isSigner ? '' : read.missing('DATABASE_URL', 'postgres://user:password@host:5432/payments')),
+    analystPassword:
+      read.matching('ANALYST_PASSWORD', /^[\x21-\x7e]{16,128}$/, '16 to 128 letters, digits and signs') ?? null,
     eventStoreUrl: eventStore?.url ?? defaultStore?.url ?? null,
     masterKey:
       read.hex('MASTER_KEY', /^[0-9a-f]{64}$/, '64 hex digits: `openssl rand -hex 32`') ??

@@ -6,6 +6,7 @@ import type { EventStore } from '../../commands/ports.ts';
 import type { ProjectionSet } from '../../projections/projection.ts';
 import { projectionSets } from '../../projections/sets.ts';
 import { openEventStore } from '../eventstore/client.ts';
+import { makeAnalytics } from '../postgres/analytics.ts';
 import { type Database, openDatabase } from '../postgres/database.ts';
 import { migrate } from '../postgres/migrate.ts';
 import { forgetLost, furthestCheckpoint } from '../runtime/logSetBack.ts';
@@ -55,6 +56,9 @@ async function main({ set: only, logRestored = false, ...where }: Options): Prom
     for (const set of projectionSets.filter(({ name }) => only === undefined || name === only)) {
       await withProgress({ store, database, codec: eventCodec, set, signal, logRestored });
     }
+    await makeAnalytics(database, null).catch(({ message }: Error) =>
+      console.error(`The views for analysts are made once all read models are of this version: ${message}`),
+    );
   } finally {
     await opened.close();
     await database.close();

@@ -40,6 +40,7 @@ import { headKeysOf } from '../security/headKeys.ts';
 import { createTargetCheck } from '../security/publicAddress.ts';
 import { sealKeyOf } from '../security/seals.ts';
 import { createSecretBox, parseMasterKey, type SecretBox } from '../security/secretBox.ts';
+import { prepareAnalytics } from './analysts.ts';
 import { depositNeeds } from './depositNeeds.ts';
 import { embeddedStore, openStore } from './eventStore.ts';
 
@@ -176,6 +177,7 @@ async function prepare({ config, clock, telemetry, database, store, eventStoreUr
     });
   await writeConnections(config.dataDir, { databaseUrl: config.databaseUrl, eventStoreUrl });
   await patiently(patience, () => firstReadModels(database, telemetry));
+  await patiently(patience, () => prepareAnalytics({ config, database, telemetry }));
   await refuseOlderLog(database, store, telemetry);
 }
 

@@ -12,6 +12,7 @@ import {
   show,
 } from '../../projections/generations.ts';
 import { quoted } from '../../projections/sql.ts';
+import { endAnalysts } from '../postgres/analyst.ts';
 import { ddlOf } from '../postgres/migrate.ts';
 import { follow } from './follow.ts';
 import { batchSizes, committer, type ProjectionDeps } from './projections.ts';
@@ -62,6 +63,7 @@ export async function rebuild(deps: RebuildDeps): Promise<Generation> {
     const inTime = AbortSignal.any([signal, AbortSignal.timeout(switch_ms)]);
     if (!asFar()) await catchUp(asFar, inTime);
     inTime.throwIfAborted();
+    await endAnalysts(tx);
     await notifyAll(tx, set);
     return await show(tx, generation);
   });

@@ -1,0 +1,176 @@
+-- Schema "analytics": for people who ask questions of their own. Views upon the public views; made anew whenever this file changes.
+-- analytics.assets is made beside them, from the catalogue and the configured prices.
+
+CREATE OR REPLACE VIEW analytics.payments AS
+WITH moment AS (
+  SELECT payment_id,
+         min(at) FILTER (WHERE type = 'PayinDetected') AS seen_at,
+         coalesce(max(at) FILTER (WHERE type = 'PayinConfirmed' AND status IN ('payment_unpaid', 'payment_started')),
+                  min(at) FILTER (WHERE type = 'PayinConfirmed')) AS final_at,
+         bool_or(type = 'PayoutHeld') AS was_held
+    FROM public.app_events
+   GROUP BY payment_id
+), payout AS (
+  SELECT payment_id, min(at) AS signed_at, count(*) AS attempts FROM public.transactions WHERE kind = 'payout' GROUP BY payment_id
+)
+SELECT p.payment_id, p.app_id, p.order_id, p.status, p.error_code, p.type, p.keyless,
+       p.source_chain_id, p.source_token_symbol AS source_token, p.destination_chain_id, p.destination_token_symbol AS destination_token,
+       p.source_amount, p.source_fee AS fee, p.amount_came, p.destination_amount, p.excess, p.refunded,
+       p.created_at, p.expires_at, p.payin_seen_at AS payin_block_at, m.seen_at, m.final_at,
+       p.payin_confirmed_at AS funded_at, o.signed_at, p.payout_confirmed_at AS paid_out_at,
+       p.payin_seen_at - p.created_at AS until_paid,
+       m.seen_at - p.payin_seen_at AS until_seen,
+       m.final_at - m.seen_at AS until_final,
+       o.signed_at - p.payin_confirmed_at AS until_signed,
+       p.payout_confirmed_at - o.signed_at AS until_paid_out,
+       p.payout_confirmed_at - p.payin_seen_at AS whole,
+       coalesce(o.attempts, 0) AS payout_attempts, coalesce(m.was_held, false) AS was_held,
+       w.reason AS waits_for, w.since AS waits_since
+  FROM public.payments p
+  LEFT JOIN moment m USING (payment_id)
+  LEFT JOIN payout o USING (payment_id)
+  LEFT JOIN ops.payout_waits w ON w.payment_id = p.payment_id AND o.signed_at IS NULL AND p.payout_confirmed_at IS NULL;
+COMMENT ON VIEW analytics.payments IS 'One row per payment: what it is, how far it came, and how long each part of its life took. Amounts in whole tokens.';
+COMMENT ON COLUMN analytics.payments.fee IS 'Part of source_amount, in the source token: what the service keeps.';
+COMMENT ON COLUMN analytics.payments.amount_came IS 'All that came of the source''s token on its chain, whether or not it counts.';
+COMMENT ON COLUMN analytics.payments.payin_block_at IS 'Time of the block that holds the first payin that counts.';
+COMMENT ON COLUMN analytics.payments.seen_at IS 'When the service first recorded a payin.';
+COMMENT ON COLUMN analytics.payments.final_at IS 'When the payin that completed the sum was recorded as final.';
+COMMENT ON COLUMN analytics.payments.funded_at IS 'When the payment was funded.';
+COMMENT ON COLUMN analytics.payments.signed_at IS 'When the first transaction of its payout was signed; it is sent right after, of which there is no event of its own.';
+COMMENT ON COLUMN analytics.payments.paid_out_at IS 'When the payout was recorded as final.';
+COMMENT ON COLUMN analytics.payments.until_paid IS 'From created to the payin''s block: how long the customer took.';
+COMMENT ON COLUMN analytics.payments.until_seen IS 'From the payin''s block to its record.';
+COMMENT ON COLUMN analytics.payments.until_final IS 'From seen to final: the chain''s part.';
+COMMENT ON COLUMN analytics.payments.until_signed IS 'From funded to signed: the service''s part, with what it waited for.';
+COMMENT ON COLUMN analytics.payments.until_paid_out IS 'From signed to final on the other chain.';
+COMMENT ON COLUMN analytics.payments.whole IS 'From the payin''s block to the final payout.';
+COMMENT ON COLUMN analytics.payments.payout_attempts IS 'Transactions that were signed for the payout: bumps of the fee count.';
+COMMENT ON COLUMN analytics.payments.was_held IS 'Whether an operator held the payout at any time.';
+COMMENT ON COLUMN analytics.payments.waits_for IS 'Why its payout is not signed now: a code such as float, gas, treasuryPaused; null when it does not wait.';
+
+CREATE OR REPLACE VIEW analytics.transfers AS
+SELECT t.payment_id, t.app_id, t.kind, t.chain_id, t.tx_hash, t.index, t.status, t.standing, t.token_symbol AS token, t.amount,
+       t.from_address, t.to_address, t.block_number, t.at
+  FROM public.transactions t;
+COMMENT ON VIEW analytics.transfers IS 'One row per transfer of a payment: payins, and each attempt of payouts and refunds. Amounts in whole tokens.';
+COMMENT ON COLUMN analytics.transfers.kind IS 'payin, payout or refund.';
+COMMENT ON COLUMN analytics.transfers.status IS 'Payins: detected, confirmed, orphaned, lost. Payouts and refunds: live, settled, short, dead, lapsed.';
+COMMENT ON COLUMN analytics.transfers.standing IS 'Payins: counted, or why the money is held.';
+COMMENT ON COLUMN analytics.transfers.at IS 'Payins: block time. Payouts and refunds: when the attempt was signed.';
+
+CREATE OR REPLACE VIEW analytics.webhooks AS
+SELECT delivery_id, kind, first_delivery_id, payment_id, app_id, event_type, status, status_code, error, started_at, delivered_at, duration_ms
+  FROM public.deliveries;
+COMMENT ON VIEW analytics.webhooks IS 'One row per webhook that was attempted. Without addresses, which may hold a merchant''s secrets.';
+COMMENT ON COLUMN analytics.webhooks.kind IS 'automatic, test or manual (a redelivery).';
+COMMENT ON COLUMN analytics.webhooks.status IS 'delivered for a 2xx answer, else exhausted.';
+
+CREATE OR REPLACE VIEW analytics.costs AS
+SELECT m.chain_id, m.tx_hash, m.part, m.kind, m.reference, m.at, (m.at AT TIME ZONE 'UTC')::date AS day,
+       -m.amount / 10::numeric ^ a.decimals AS coin, a.symbol AS coin_symbol,
+       round(-m.amount / 10::numeric ^ a.decimals * a.price_usd, 6) AS usd
+  FROM public.treasury_movements m
+  JOIN analytics.assets a ON a.chain_id = m.chain_id AND a.asset = m.asset
+ WHERE m.asset = 'coin' AND m.part IN ('fee', 'rent');
+COMMENT ON VIEW analytics.costs IS 'One row per payment of gas or rent by the treasury.';
+COMMENT ON COLUMN analytics.costs.kind IS 'What the transaction was: payout, refund, withdrawal, sweep, deployment, cancel, anchor …';
+COMMENT ON COLUMN analytics.costs.reference IS 'The payment, operation or batch that it belongs to.';
+COMMENT ON COLUMN analytics.costs.coin IS 'In whole coins of the chain.';
+COMMENT ON COLUMN analytics.costs.usd IS 'At the configured price of now (analytics.assets), not of then.';
+
+CREATE OR REPLACE VIEW analytics.daily AS
+SELECT (created_at AT TIME ZONE 'UTC')::date AS day, app_id, source_chain_id, destination_chain_id, source_token_symbol AS source_token,
+       destination_token_symbol AS destination_token,
+       count(*) AS created,
+       count(*) FILTER (WHERE payin_seen_at IS NOT NULL) AS seen,
+       count(*) FILTER (WHERE payin_confirmed_at IS NOT NULL) AS funded,
+       count(*) FILTER (WHERE payout_confirmed_at IS NOT NULL) AS paid_out,
+       count(*) FILTER (WHERE status = 'payment_bounced') AS bounced,
+       count(*) FILTER (WHERE status = 'payment_refunded') AS refunded_whole,
+       count(*) FILTER (WHERE status = 'payment_expired') AS expired,
+       coalesce(sum(source_amount) FILTER (WHERE payout_confirmed_at IS NOT NULL), 0) AS volume,
+       coalesce(sum(source_fee) FILTER (WHERE payout_confirmed_at IS NOT NULL), 0) AS fees,
+       coalesce(sum(destination_amount) FILTER (WHERE payout_confirmed_at IS NOT NULL), 0) AS paid_to_receivers,
+       sum(refunded) AS refunded
+  FROM public.payments
+ GROUP BY 1, 2, 3, 4, 5, 6;
+COMMENT ON VIEW analytics.daily IS 'Payments by the UTC day of their creation, app, route and tokens, as they stand now. Amounts in whole tokens.';
+COMMENT ON COLUMN analytics.daily.volume IS 'Of those that were paid out: what their customers paid, fees included.';
+COMMENT ON COLUMN analytics.daily.refunded IS 'What went back, whichever token it was.';
+
+CREATE OR REPLACE VIEW analytics.profit AS
+WITH cost AS (
+  SELECT chain_id, tx_hash, sum(usd) AS usd FROM analytics.costs WHERE tx_hash <> '' GROUP BY chain_id, tx_hash
+), paid AS (
+  SELECT (payout_confirmed_at AT TIME ZONE 'UTC')::date AS day, app_id, source_chain_id, destination_chain_id, source_amount, source_fee,
+         cost.usd / count(*) OVER (PARTITION BY destination_chain_id, payout_tx_hash) AS usd
+    FROM public.payments
+    LEFT JOIN cost ON cost.chain_id = destination_chain_id AND cost.tx_hash = payout_tx_hash
+   WHERE payout_confirmed_at IS NOT NULL
+)
+SELECT day, app_id, source_chain_id, destination_chain_id, count(*) AS payments, sum(source_amount) AS volume, sum(source_fee) AS fees,
+       round(coalesce(sum(usd), 0), 6) AS cost, sum(source_fee) - round(coalesce(sum(usd), 0), 6) AS profit
+  FROM paid
+ GROUP BY day, app_id, source_chain_id, destination_chain_id;
+COMMENT ON VIEW analytics.profit IS 'What was earned and what its payouts'' transactions cost, by the UTC day of the payout, app and route. A transaction that made several payouts is divided among them.';
+COMMENT ON COLUMN analytics.profit.cost IS 'In dollars, at the configured price of now. Cancels, sweeps and attempts that failed are in analytics.costs alone.';
+
+CREATE OR REPLACE VIEW analytics.treasury_balances AS
+WITH moved AS (
+  SELECT chain_id, account, asset, (at AT TIME ZONE 'UTC')::date AS day, sum(amount) AS amount
+    FROM public.treasury_movements
+   GROUP BY chain_id, account, asset, day
+)
+SELECT m.day, m.chain_id, m.account, coalesce(a.symbol, m.asset) AS symbol,
+       m.amount / 10::numeric ^ a.decimals AS change,
+       sum(m.amount) OVER (PARTITION BY m.chain_id, m.account, m.asset ORDER BY m.day) / 10::numeric ^ a.decimals AS balance
+  FROM moved m
+  JOIN analytics.assets a ON a.chain_id = m.chain_id AND a.asset = m.asset;
+COMMENT ON VIEW analytics.treasury_balances IS 'What each account of the treasury held at the end of each UTC day on which it changed, by its recorded movements. In whole tokens or coins.';
+COMMENT ON COLUMN analytics.treasury_balances.change IS 'Of that day; negative for what left.';
+
+CREATE OR REPLACE VIEW analytics.held_money AS
+WITH part AS (
+  SELECT payment_id, CASE WHEN standing = 'counted' THEN error_code ELSE standing END AS reason, block_time AS since, amount
+    FROM public.payins JOIN public.payments USING (payment_id)
+   WHERE phase = 'confirmed' AND (standing <> 'counted' OR status IN ('payment_bounced', 'payment_refunded'))
+  UNION ALL
+  SELECT payment_id, 'excess', payin_confirmed_at, excess FROM public.payments WHERE excess > 0
+), payment AS (
+  SELECT payment_id, (array_agg(reason ORDER BY amount DESC, reason))[1] AS reason, min(since) AS since,
+         sum(amount) - coalesce((SELECT sum((refund ->> 'amount')::numeric + (refund ->> 'networkFee')::numeric)
+                                   FROM public.payments AS own, json_array_elements(own.refunds) AS refund
+                                  WHERE own.payment_id = part.payment_id AND refund ->> 'status' <> 'calledOff'), 0) AS amount
+    FROM part
+   GROUP BY payment_id
+)
+SELECT payment_id, app_id, NULL::text AS transfer_id, reason, amount, since, now() - since AS age
+  FROM payment JOIN public.payments USING (payment_id)
+ WHERE amount > 0
+UNION ALL
+SELECT beyond_payment, app_id, transfer_id, 'unmatched', amount, block_time, now() - block_time
+  FROM public.unmatched
+ WHERE verdict = 'open';
+COMMENT ON VIEW analytics.held_money IS 'What came and is neither paid out nor on its way back, as it is now, by payment, or by transfer where no payment takes it up. In whole tokens.';
+COMMENT ON COLUMN analytics.held_money.reason IS 'late, surplus, wrongToken, wrongChain, otherSender, excess, unmatched, or why its payment bounced; of several the one with most money.';
+
+CREATE OR REPLACE VIEW analytics.conversion AS
+SELECT day, app_id, sum(created) AS created, sum(seen) AS seen, sum(funded) AS funded, sum(paid_out) AS paid_out,
+       sum(expired) AS abandoned, sum(bounced) + sum(refunded_whole) AS bounced,
+       round(sum(paid_out) / nullif(sum(created), 0), 4) AS conversion
+  FROM analytics.daily
+ GROUP BY day, app_id;
+COMMENT ON VIEW analytics.conversion IS 'How far the payments of a UTC day came, by app.';
+COMMENT ON COLUMN analytics.conversion.abandoned IS 'Nothing that counts came before their time was over.';
+COMMENT ON COLUMN analytics.conversion.conversion IS 'Share of the created ones that were paid out, from 0 to 1; those of today may still be.';
+
+CREATE OR REPLACE VIEW analytics.durations AS
+SELECT (payout_confirmed_at AT TIME ZONE 'UTC')::date AS day, app_id, source_chain_id, destination_chain_id, count(*) AS payments,
+       percentile_cont(0.5) WITHIN GROUP (ORDER BY extract(epoch FROM payout_confirmed_at - payin_seen_at)) AS p50_s,
+       percentile_cont(0.95) WITHIN GROUP (ORDER BY extract(epoch FROM payout_confirmed_at - payin_seen_at)) AS p95_s,
+       max(extract(epoch FROM payout_confirmed_at - payin_seen_at))::double precision AS most_s
+  FROM public.payments
+ WHERE payout_confirmed_at IS NOT NULL
+ GROUP BY 1, 2, 3, 4;
+COMMENT ON VIEW analytics.durations IS 'Seconds from the payin''s block to the final payout, by the UTC day of the payout, app and route.';

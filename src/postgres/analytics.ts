@@ -1,0 +1,84 @@
+/** Makes schema `analytics`: views upon the public ones, for people who ask questions of their own. */
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { type ChainId, chains } from '../../domain/chains.ts';
+import { coinAddress, coinOf } from '../../domain/coins.ts';
+import type { Sql, SqlDatabase } from '../../projections/sql.ts';
+
+const file = new URL('../../projections/migrations/analytics.sql', import.meta.url);
+
+/** Of a whole coin, in millionths of a dollar, where it is configured. */
+export type CoinPrices = ReadonlyMap<ChainId, bigint>;
+
+/** What the views are not known by: another text makes them anew. */
+const fingerprint = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16);
+
+/**
+ * The public views must be there. Nothing is done where all is as it should be, so that a start waits for no analyst's query.
+ * Crash anywhere: it is one transaction.
+ * @param prices null: as they were
+ */
+export async function makeAnalytics(database: SqlDatabase, prices: CoinPrices | null): Promise<void> {
+  const text = [assetsView(prices ?? (await pricesSoFar(database))), await readFile(file, 'utf8')].join('\n');
+  const mark = `made from ${fingerprint(text)}`;
+  const count = [...text.matchAll(/^CREATE OR REPLACE VIEW /gm)].length;
+  await database.transaction(async (tx) => {
+    await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended('analytics', 0))`);
+    if (await isMade(tx, mark, count)) return;
+    // Whoever asks meanwhile waits a moment; a view may have other columns than before.
+    await tx.query('DROP SCHEMA IF EXISTS analytics CASCADE');
+    await tx.query('CREATE SCHEMA analytics');
+    await tx.query(text);
+    await tx.query(`COMMENT ON SCHEMA analytics IS '${mark}'`);
+    await grantToAnalyst(tx);
+  });
+}
+
+async function isMade(tx: Sql, mark: string, count: number): Promise<boolean> {
+  const [made] = await tx.query<{ mark: string | null; views: number }>(
+    `SELECT obj_description(oid) AS mark, (SELECT count(*)::int FROM pg_class WHERE relnamespace = n.oid AND relkind = 'v') AS views
+       FROM pg_namespace n WHERE nspname = 'analytics'`,
+  );
+  return made?.mark === mark && made.views === count;
+}
+
+async function pricesSoFar(sql: Sql): Promise<CoinPrices> {
+  const [there] = await sql.query(`SELECT 1 FROM pg_views WHERE schemaname = 'analytics' AND viewname = 'assets'`);
+  if (!there) return new Map();
+  const rows = await sql.query<{ id: ChainId; price: bigint }>(
+    `SELECT chain_id AS id, (price_usd * 1000000)::bigint AS price FROM analytics.assets WHERE asset = $1 AND price_usd IS NOT NULL`,
+    [coinAddress],
+  );
+  return new Map(rows.map(({ id, price }) => [id, price]));
+}
+
+/** What the catalogue says of coins and tokens, which no event does. */
+function assetsView(prices: CoinPrices): string {
+  const rows = chains.flatMap(({ id, name, tokens }) => {
+    const coin = coinOf(id);
+    const price = prices.get(id);
+    const usd = price === undefined ? 'NULL' : `${price}::numeric / 1000000`;
+    return [
+      `(${id}, '${name}', '${coinAddress}', '${coin.symbol}', ${coin.decimals}, ${usd})`,
+      ...tokens.map(
+        ({ address, symbol, decimals }) => `(${id}, '${name}', '${address}', '${symbol}', ${decimals}, 1::numeric)`,
+      ),
+    ];
+  });
+  return `CREATE OR REPLACE VIEW analytics.assets (chain_id, chain, asset, symbol, decimals, price_usd) AS VALUES
+  ${rows.join(',\n  ')};
+COMMENT ON VIEW analytics.assets IS 'Coins and tokens of the catalogue.';
+COMMENT ON COLUMN analytics.assets.asset IS '"coin" for the chain''s own, a token by its contract.';
+COMMENT ON COLUMN analytics.assets.price_usd IS 'Of a whole one: a token counts as a dollar, a coin as COIN_PRICE_<chainId> said at the last start; null for a chain that is not served.';
+`;
+}
+
+export const analyst = 'analyst';
+
+/** Where there is such a role. */
+export async function grantToAnalyst(tx: Sql): Promise<void> {
+  const [role] = await tx.query('SELECT 1 FROM pg_roles WHERE rolname = $1', [analyst]);
+  if (!role) return;
+  await tx.query(`GRANT USAGE ON SCHEMA analytics TO ${analyst}`);
+  await tx.query(`GRANT SELECT ON ALL TABLES IN SCHEMA analytics TO ${analyst}`);
+}

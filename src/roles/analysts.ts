@@ -1,0 +1,39 @@
+/** What analysts read, and whom they are to Postgres: made ready by every start, and never in its way. */
+import { Unavailable } from '../../commands/ports.ts';
+import type { Config } from '../config.ts';
+import { makeAnalyst } from '../postgres/analyst.ts';
+import { makeAnalytics } from '../postgres/analytics.ts';
+import type { Database } from '../postgres/database.ts';
+import { randomIds } from '../runtime/system.ts';
+import type { Telemetry } from '../runtime/telemetry.ts';
+
+interface Needs {
+  readonly config: Pick<Config, 'analystPassword' | 'chains'>;
+  readonly database: Database;
+  readonly telemetry: Pick<Telemetry, 'alarm'>;
+}
+
+/** @throws Unavailable */
+export async function prepareAnalytics({ config, database, telemetry }: Needs): Promise<void> {
+  const prices = new Map(config.chains.map(({ chainId, coin }) => [chainId, coin.price_microUsd]));
+  const failed = (reason: 'analyticsOutdated' | 'analystRole', todo: string) => (error: unknown) => {
+    if (error instanceof Unavailable) throw error;
+    const message = `${todo} (${error instanceof Error ? error.message : String(error)})`;
+    if (reason === 'analystRole') telemetry.alarm('analystRole', {}, message);
+    else telemetry.alarm('analyticsOutdated', {}, message);
+  };
+  await makeAnalytics(database, prices).catch(
+    failed(
+      'analyticsOutdated',
+      'the views for analysts are not made: npm run rebuild makes them after the read models',
+    ),
+  );
+  if (config.analystPassword === null) return;
+  const salt = Buffer.from(randomIds.secret(), 'hex').subarray(0, 16);
+  await makeAnalyst(database, config.analystPassword, salt).catch(
+    failed(
+      'analystRole',
+      'the role analyst is not as it should be: let the user of DATABASE_URL make roles (ALTER ROLE … CREATEROLE)',
+    ),
+  );
+}

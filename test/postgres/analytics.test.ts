@@ -1,0 +1,260 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { inspect } from 'node:util';
+import pg from 'pg';
+import { analyticsDocument } from '../../docs/analytics.ts';
+import type { PaymentEvent } from '../../domain/payment/events.ts';
+import { transferId } from '../../domain/payment/events.ts';
+import { openActive, openBuilding, show } from '../../projections/generations.ts';
+import { reportsSet, workSet } from '../../projections/sets.ts';
+import { endAnalysts, makeAnalyst, scramOf } from '../../src/postgres/analyst.ts';
+import { makeAnalytics } from '../../src/postgres/analytics.ts';
+import { type Database, openDatabase } from '../../src/postgres/database.ts';
+import { ddlOf } from '../../src/postgres/migrate.ts';
+import { append, createWorld, paymentIdOf } from '../support/histories.ts';
+import * as p from '../support/payments.ts';
+import { freshDatabase } from '../support/postgres.ts';
+import { fill, wholeLog } from '../support/readModels.ts';
+
+const password = 'reads-and-nothing-else';
+const salt = Buffer.alloc(16, 7);
+const prices = new Map([[1, 3_000_000_000n] as const]);
+
+const payment = (n: number, history: readonly PaymentEvent[]): readonly PaymentEvent[] =>
+  history.map((event) =>
+    event.type === 'PaymentCreated' ? { ...event, data: { ...event.data, paymentId: paymentIdOf(n) } } : event,
+  );
+
+/** Paid out in a transaction of its own, which cost 0.0001 ETH. */
+function paidOut(n: number): readonly PaymentEvent[] {
+  const signing = p.attempt(1, { nonce: String(n) });
+  const settled = p.settled(signing);
+  const cost = { payer: signing.account, fee: '100000000000000' };
+  return payment(n, [...p.ordered, p.signed(signing), { ...settled, data: { ...settled.data, cost } } as PaymentEvent]);
+}
+
+const histories: readonly (readonly PaymentEvent[])[] = [
+  paidOut(1),
+  paidOut(2),
+  payment(3, [p.created()]),
+  payment(4, [p.created(), p.expired()]),
+  payment(5, [
+    p.created(),
+    p.confirmed(p.payin({ amount: '4.00', tx: 'too little' })),
+    p.bounced('amountTooLow', '4.00'),
+  ]),
+  payment(6, p.ordered),
+];
+
+describe('schema analytics', () => {
+  let database: Database;
+  let analyst: Database;
+  const as = (user: string, own: string): Database => {
+    const url = new URL(database.url);
+    url.username = user;
+    url.password = own;
+    return openDatabase({ url: url.href, applicationName: 'analyst', connectionsMax: 2 });
+  };
+  before(async () => {
+    database = await freshDatabase();
+    const world = createWorld();
+    for (const [index, history] of histories.entries())
+      await append(world, `payment-${paymentIdOf(index + 1)}`, history);
+    const nobodys = { ...p.payin({ amount: '7.00', tx: 'nobody’s', in: p.stellarUsdc }), memo: null };
+    await append(world, `unmatched-${transferId(nobodys)}`, [
+      { type: 'UnmatchedPayinSeen', data: { transfer: nobodys, seenAt: p.minute(6) } },
+    ]);
+    for (const set of [workSet, reportsSet]) await fill(database, world.store, set, [await wholeLog(world.store)]);
+    await makeAnalytics(database, prices);
+    await makeAnalyst(database, password, salt);
+    analyst = as('analyst', password);
+  });
+  after(() => analyst.close());
+
+  describe('says what happened', () => {
+    it('of each payment, in which order its moments came, and how long each part took', async () => {
+      const rows = await analyst.query<Record<string, string | null>>(
+        `SELECT *, created_at < payin_block_at AND payin_block_at < funded_at AND funded_at < signed_at AND signed_at < paid_out_at AND final_at >= seen_at AS ordered,
+                until_paid + (funded_at - payin_block_at) + until_signed + until_paid_out = paid_out_at - created_at
+                  AND whole = paid_out_at - payin_block_at AS sums
+           FROM analytics.payments ORDER BY payment_id`,
+      );
+      const byId = new Map(rows.map((row) => [row['payment_id'], row]));
+      assert.equal(rows.length, histories.length);
+      for (const n of [1, 2]) {
+        const row = byId.get(paymentIdOf(n));
+        assert.ok(row?.['ordered'], inspect(row));
+        assert.ok(row['sums'], inspect(row));
+      }
+      const waiting = byId.get(paymentIdOf(6));
+      assert.ok(waiting?.['funded_at']);
+      assert.equal(waiting['signed_at'], null);
+      assert.equal(byId.get(paymentIdOf(3))?.['seen_at'], null);
+    });
+
+    it('of a payout that waits, why it does', async () => {
+      await database.query(
+        `INSERT INTO ops.payout_waits VALUES ($1, 1, 'float', 'no USDC', now(), now()), ($2, 1, 'float', 'was so', now(), now())`,
+        [paymentIdOf(6), paymentIdOf(1)],
+      );
+      const rows = await analyst.query(
+        'SELECT payment_id, waits_for FROM analytics.payments WHERE waits_for IS NOT NULL',
+      );
+      assert.deepEqual(rows, [{ payment_id: paymentIdOf(6), waits_for: 'float' }]);
+    });
+
+    it('of each route, what it earned and what that cost, and of each day how far payments came', async () => {
+      const [profit] = await analyst.query(
+        'SELECT sum(payments)::int AS payments, sum(fees)::text AS fees, sum(cost)::text AS cost, sum(profit)::text AS profit FROM analytics.profit',
+      );
+      assert.deepEqual(profit, { payments: 2, fees: '0.02', cost: '0.600000', profit: '-0.580000' });
+      const [costs] = await analyst.query('SELECT count(*)::int AS count, sum(usd)::text AS usd FROM analytics.costs');
+      assert.deepEqual(costs, { count: 2, usd: '0.600000' });
+      const [days] = await analyst.query(
+        'SELECT sum(created)::int AS created, sum(paid_out)::int AS paid, sum(abandoned)::int AS gone, sum(bounced)::int AS bounced FROM analytics.conversion',
+      );
+      assert.deepEqual(days, { created: 6, paid: 2, gone: 1, bounced: 1 });
+    });
+
+    it('of what is held, why and since when; of the treasury, what it held each day', async () => {
+      const held = await analyst.query('SELECT reason, amount::text FROM analytics.held_money ORDER BY reason');
+      assert.deepEqual(held, [
+        { reason: 'amountTooLow', amount: '4.00' },
+        { reason: 'unmatched', amount: '7.00' },
+      ]);
+      const [moved] = await analyst.query<{ whole: boolean }>(
+        `SELECT bool_and(balance = sum) AS whole FROM (
+           SELECT balance, sum(change) OVER (PARTITION BY chain_id, account, symbol ORDER BY day) AS sum FROM analytics.treasury_balances) AS t`,
+      );
+      assert.equal(moved?.whole, true);
+      const transfers = await analyst.query('SELECT DISTINCT kind FROM analytics.transfers ORDER BY kind');
+      assert.deepEqual(transfers, [{ kind: 'payin' }, { kind: 'payout' }]);
+    });
+
+    it('in views that docs/analytics.md describes, each column of them, with queries that work', async () => {
+      const committed = readFileSync(new URL('../../docs/analytics.md', import.meta.url), 'utf8');
+      assert.equal(committed, `${await analyticsDocument(await freshDatabase())}\n`, 'stale: npm run docs');
+      const queries = [...committed.matchAll(/```sql\n(SELECT[\s\S]*?)```/g)].map(([, sql]) => sql as string);
+      assert.equal(queries.length, 3);
+      for (const sql of queries) await analyst.query(sql);
+    });
+  });
+
+  describe('is all that an analyst reads', () => {
+    const refused = { code: '42501' };
+    const raw = async (text: string, before = 'SELECT 1') => {
+      const client = new pg.Client({ connectionString: analyst.url });
+      await client.connect();
+      try {
+        await client.query(before);
+        return (await client.query(text)).rows;
+      } finally {
+        await client.end();
+      }
+    };
+
+    it('of every table and view outside of it each is refused, and each in it is readable', async () => {
+      const all = await database.query<{ name: string; own: boolean }>(
+        `SELECT format('%I.%I', n.nspname, c.relname) AS name, n.nspname = 'analytics' AS own
+           FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+          WHERE c.relkind IN ('r', 'v', 'm') AND n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname NOT LIKE 'pg_%'`,
+      );
+      assert.ok(all.filter(({ own }) => own).length >= 11);
+      assert.ok(all.filter(({ own }) => !own).length >= 30);
+      for (const { name, own } of all) {
+        if (own) await raw(`SELECT * FROM ${name} LIMIT 1`);
+        else await assert.rejects(raw(`SELECT * FROM ${name} LIMIT 1`), refused, name);
+      }
+    });
+
+    it('shows no secret: no address of a webhook, no hash of a key, no salt, no metadata', async () => {
+      const columns = await database.query<{ name: string }>(
+        `SELECT a.attname AS name FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
+          WHERE c.relnamespace = 'analytics'::regnamespace AND a.attnum > 0`,
+      );
+      const names = columns.map(({ name }) => name);
+      for (const secret of [
+        'url',
+        'webhook_url',
+        'metadata',
+        'hash',
+        'id_salt',
+        'response_preview',
+        'title',
+        'description',
+      ])
+        assert.ok(!names.includes(secret), secret);
+    });
+
+    it('and nothing can be written, made or run for long, also by who takes back the settings of his session', async () => {
+      await assert.rejects(raw('CREATE TABLE analytics.mine (a int)'), { code: '25006' });
+      const write = 'SET default_transaction_read_only = off';
+      for (const statement of [
+        'CREATE TABLE analytics.mine (a int)',
+        'CREATE TABLE public.mine (a int)',
+        'CREATE TEMP TABLE mine (a int)',
+        'CREATE SCHEMA mine',
+        "UPDATE public.payments SET status = 'payment_completed'",
+        'SET ROLE payments',
+        "SELECT ops.show_tables('public')",
+        'DROP VIEW analytics.payments',
+      ])
+        await assert.rejects(raw(statement, write), { code: /^(42501|42P01)$/ }, statement);
+      await assert.rejects(raw('SELECT pg_sleep(5)', "SET statement_timeout = '100ms'"), { code: '57014' });
+      const [{ limit } = {}] = await raw(`SELECT current_setting('statement_timeout') AS limit`);
+      assert.equal(limit, '1min');
+    });
+
+    it('with the password of the configuration, which no statement names, and which the next start may change', async () => {
+      const stored = await database.query(`SELECT rolpassword AS kept FROM pg_authid WHERE rolname = 'analyst'`);
+      assert.deepEqual(stored, [{ kept: scramOf(password, salt) }]);
+      await makeAnalyst(database, 'another-password-of-it', salt);
+      const old = as('analyst', password);
+      await assert.rejects(old.query('SELECT 1'));
+      await old.close();
+      await makeAnalyst(database, password, salt);
+    });
+  });
+
+  describe('stays', () => {
+    it('as it is while nothing has changed: no start waits for a query of an analyst', async () => {
+      const client = new pg.Client({ connectionString: analyst.url });
+      await client.connect();
+      await client.query('BEGIN; SELECT * FROM analytics.payments');
+      await makeAnalytics(database, prices);
+      await client.query('COMMIT');
+      await client.end();
+    });
+
+    it('through a rebuild, which ends what an analyst has open rather than wait for it', async () => {
+      const client = new pg.Client({ connectionString: analyst.url });
+      client.on('error', () => {});
+      await client.connect();
+      await client.query('BEGIN; SELECT * FROM analytics.payments');
+      const building = await openBuilding(database, workSet, await ddlOf('work'));
+      await database.transaction(async (tx) => {
+        await endAnalysts(tx);
+        await show(tx, building);
+      });
+      await assert.rejects(client.query('SELECT 1'));
+      assert.deepEqual(await analyst.query('SELECT * FROM analytics.payments'), []);
+    });
+
+    it('through a version whose views are others: it goes with them and is made again, with the prices that it had', async () => {
+      const { schema } = await openActive(database, workSet, await ddlOf('work'));
+      await database.query(`CREATE SCHEMA other`);
+      await database.query(`CREATE TABLE other.payins AS SELECT 1 AS first, t.* FROM ${schema}.payins t`);
+      await database.query(`SELECT ops.show_tables('other')`);
+      await assert.rejects(analyst.query('SELECT * FROM analytics.held_money'));
+      await makeAnalytics(database, null);
+      assert.deepEqual(
+        await analyst.query('SELECT reason FROM analytics.held_money'),
+        [{ reason: 'unmatched' }].slice(1),
+      );
+      const [coin] = await analyst.query<{ price_usd: string }>(
+        `SELECT price_usd::text FROM analytics.assets WHERE chain_id = 1 AND asset = 'coin'`,
+      );
+      assert.match(String(coin?.price_usd), /^3000\.0*$/);
+    });
+  });
+});
