@@ -15,6 +15,8 @@ export interface TableColumn {
   readonly name: string;
   readonly head: string;
   readonly reads: Reading;
+  /** Its rows count different things. */
+  readonly unsummed?: true;
   /** Other words for some values. */
   readonly words?: Readonly<Record<string, string>>;
 }
@@ -45,7 +47,7 @@ const cellOf = (column: TableColumn, value: string | null): VNode =>
 
 function totalOf(column: TableColumn, place: number, rows: readonly AnswerRow[]): VNode {
   if (place === 0) return html`<th scope="row">Together</th>`;
-  if (!summed.has(column.reads)) return html`<td></td>`;
+  if (!summed.has(column.reads) || column.unsummed) return html`<td></td>`;
   return html`<td class="number">${textOf(column, totalIn(rows, column.name))}</td>`;
 }
 

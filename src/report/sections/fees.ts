@@ -49,7 +49,7 @@ export function feesPart(answer: Answer, { prices }: About): Part {
       { name: 'what', head: 'For', reads: 'text', words: kinds },
       { name: 'source_chain_id', head: 'From or on', reads: 'chain' },
       { name: 'destination_chain_id', head: 'To', reads: 'chain' },
-      { name: 'payments', head: 'Number', reads: 'count' },
+      { name: 'payments', head: 'Number', reads: 'count', unsummed: true },
       { name: 'volume', head: 'Volume', reads: 'money' },
       { name: 'fees', head: 'Fees', reads: 'fine' },
       { name: 'cost', head: 'Cost', reads: 'fine' },
