@@ -7,6 +7,7 @@ import { openDatabase } from '../src/postgres/database.ts';
 import { migrate } from '../src/postgres/migrate.ts';
 import { analyticsDocument } from './analytics.ts';
 import { eventCatalogue } from './catalogue.ts';
+import { clientTypes } from './clientTypes.ts';
 import { databaseDocument, tableTypes } from './database.ts';
 import { limitsDocument } from './limits.ts';
 import { withWeather } from './weather.ts';
@@ -15,6 +16,7 @@ const write = (name: string, text: string) => writeFile(new URL(name, import.met
 
 await write('events.md', eventCatalogue());
 await write('limits.md', limitsDocument());
+await write('../clients/typescript/src/api.ts', await clientTypes());
 const chains = new URL('chains.md', import.meta.url);
 await writeFile(chains, withWeather(await readFile(chains, 'utf8')));
 

@@ -1,0 +1,32 @@
+/** What the service speaks of, by short names. The whole is in api.ts, generated from its OpenAPI document. */
+import type { components, operations } from './api.ts';
+
+type Schemas = components['schemas'];
+
+export type Payment = Schemas['PaymentResponse'];
+export type NewPayment = Schemas['CreatePaymentRequest'];
+export type PaymentStatus = Schemas['PaymentStatus'];
+export type PaymentPage = Schemas['PaymentListResponse'];
+/** One event of the feed. */
+export type FeedEvent = Schemas['FeedEvent'];
+export type EventPage = Schemas['EventsResponse'];
+export type WebhookEvent = Schemas['WebhookEvent'];
+export type FieldError = Schemas['FieldError'];
+/** What the service answers when it refuses or fails. */
+export type Problem = Schemas['ErrorResponse'];
+/** Which payments are listed, and how many a page holds. */
+export type ListFilters = Omit<NonNullable<operations['listPayments']['parameters']['query']>, 'cursor'>;
+
+/** The statuses that mean: fulfil the order, once. */
+export const paidStatuses = [
+  'payment_payout_completed',
+  'payment_completed',
+] as const satisfies readonly PaymentStatus[];
+
+/** The statuses at which waiting ends. */
+export const endStatuses = [
+  ...paidStatuses,
+  'payment_bounced',
+  'payment_expired',
+  'payment_refunded',
+] as const satisfies readonly PaymentStatus[];
