@@ -123,11 +123,32 @@ export async function isShared(
   shows: (other: ChainNode) => Promise<boolean>,
   signal?: AbortSignal,
 ): Promise<boolean> {
-  if (rpc.agree.usual <= 1) return true;
+  const said = await saidElsewhere(rpc, node, shows, signal);
+  return said === null || said.length === 0 || said.includes(true);
+}
+
+/** The same for what would lose money if the node alone were believed: where there are others and none answers, that is waited for. */
+export async function isSharedForSure(
+  rpc: ChainRpc,
+  node: ChainNode,
+  shows: (other: ChainNode) => Promise<boolean>,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  const said = await saidElsewhere(rpc, node, shows, signal);
+  return said === null || said.includes(true);
+}
+
+/** What the other nodes say, those that answer; null where one node is believed, or there is no other. */
+async function saidElsewhere(
+  rpc: ChainRpc,
+  node: ChainNode,
+  shows: (other: ChainNode) => Promise<boolean>,
+  signal?: AbortSignal,
+): Promise<readonly boolean[] | null> {
   const others = rpc.nodes.map((connect) => connect(signal)).filter(({ name }) => name !== node.name);
+  if (rpc.agree.usual <= 1 || others.length === 0) return null;
   const asked = await Promise.allSettled(others.map(shows));
-  const answers = asked.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
-  return answers.length === 0 || answers.includes(true);
+  return asked.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
 }
 
 const undecided = { kind: 'pending', mined: true } as const satisfies Fate;

@@ -1,7 +1,7 @@
 import { xdr } from '@stellar/stellar-sdk';
 import { epochMs, type Instant, instant } from '../../../../domain/time.ts';
 import { lower } from '../../bigints.ts';
-import { agreedOn, isShared, nodesNeeded } from '../../node/agreement.ts';
+import { agreedOn, isShared, isSharedForSure, nodesNeeded } from '../../node/agreement.ts';
 import { createShownTransfers, type ShownTransfers } from '../../node/shownTransfers.ts';
 import { type Cursor, type Ingester, type Pass, type ScannedRange, transferOf } from '../../ports.ts';
 import type { Ledgers } from '../classicEvents.ts';
@@ -159,9 +159,10 @@ async function mustBeShared(rpc: StellarRpc, node: StellarNode, next: Cursor, si
 }
 
 /**
- * A node that shows nothing of some ledgers may hide it: of the others that know them, one at least shows nothing there, either.
+ * A node that shows nothing of some ledgers may hide it: of the others that know them, one at least shows nothing there, either. While none of
+ * them answers it is waited for: public ledgers are never so quiet.
  * @param end of what was read
- * @throws RpcFailed when all of them show a transaction
+ * @throws RpcFailed when all of them show a transaction, or none answers
  */
 async function mustBeQuietElsewhere(
   rpc: StellarRpc,
@@ -171,8 +172,8 @@ async function mustBeQuietElsewhere(
   signal: AbortSignal,
 ): Promise<void> {
   const last = lower(to, end);
-  if (last < from || (await isShared(rpc, node, (other) => isQuiet(other, { from, to: last }), signal))) return;
-  const detail = `it shows nothing of ledgers ${from} to ${last}, and all others do`;
+  if (last < from || (await isSharedForSure(rpc, node, (other) => isQuiet(other, { from, to: last }), signal))) return;
+  const detail = `it shows nothing of ledgers ${from} to ${last}, and no other node says so`;
   throw new RpcFailed(node.name, 'getEvents', 'refused', detail);
 }
 

@@ -5,7 +5,7 @@ import { instant } from '../../../../domain/time.ts';
 import { forgetBefore } from '../../../../sandbox/stellar/controls.ts';
 import { ChainUnavailable } from '../../../../src/chains/node/nodes.ts';
 import { createStellarIngester } from '../../../../src/chains/stellar/payins/ingester.ts';
-import { type Behaviour, broken, Refusal, startProxy } from '../../proxy.ts';
+import { type Behaviour, broken, honest, Refusal, startProxy } from '../../proxy.ts';
 import { type StellarWorld, scanned, signal, stellarWorld } from '../world.ts';
 
 describe('reading payins from several Stellar nodes', () => {
@@ -44,16 +44,31 @@ describe('reading payins from several Stellar nodes', () => {
   }
 
   describe('one of which lies', () => {
+    const hides: Behaviour = async (method, params, forward) => {
+      const answer = (await forward(method, params)) as Record<string, unknown>;
+      if (method === 'getEvents') return { ...answer, events: [] };
+      return method === 'getTransactions' ? { ...answer, transactions: [] } : answer;
+    };
+
     it('by hiding all transactions, and their events, is not believed where another shows some', async () => {
       const from = world.here();
-      const hides: Behaviour = async (method, params, forward) => {
-        const answer = (await forward(method, params)) as Record<string, unknown>;
-        if (method === 'getEvents') return { ...answer, events: [] };
-        return method === 'getTransactions' ? { ...answer, transactions: [] } : answer;
-      };
       const [proxy, other] = [await startProxy(world.stellar.rpcUrl, hides), await startProxy(world.stellar.rpcUrl)];
       await world.send('1', Memo.text('hidden'));
       const { logs } = await scanned(world.config([proxy.url, other.url]), from);
+      assert.deepEqual(
+        logs.map(({ memo }) => memo),
+        ['hidden'],
+      );
+    });
+
+    it('so is not believed while the other does not answer, either: what it hides would be passed over', async () => {
+      const from = world.here();
+      const [liar, other] = [await startProxy(world.stellar.rpcUrl, hides), await startProxy(world.stellar.rpcUrl)];
+      await world.send('1', Memo.text('hidden'));
+      other.behave(broken);
+      await assert.rejects(scanned(world.config([liar.url, other.url]), from), /no other node says so/);
+      other.behave(honest);
+      const { logs } = await scanned(world.config([liar.url, other.url]), from);
       assert.deepEqual(
         logs.map(({ memo }) => memo),
         ['hidden'],
