@@ -123,7 +123,7 @@ export async function quotePayment(
 }
 
 /** Terms as the request states them, the fee that is in force for them, and what follows from both. */
-interface ReadTerms extends creation.AskedTerms, Pick<creation.Terms, 'feePolicy'> {
+interface ReadTerms extends creation.AskedTerms, Pick<creation.Terms, 'feePolicy' | 'life_ms'> {
   readonly scheme: DepositScheme;
   /** In the destination's units; null where any amount is taken. */
   readonly payout: bigint | null;
@@ -147,6 +147,8 @@ function readTerms(
   if (intent !== null && !Object.values(deps.deposits).some(({ intents }) => intents.includes(intent))) {
     return refuse('invalidRequest', `intent ${intent} is not offered by this installation: leave it out`, '/intent');
   }
+  const life_ms = creation.lifetimeOf(request.expiresInSeconds ?? null, { intent, keyless });
+  if (isRefusal(life_ms)) return life_ms;
   const source = readSide(deps, request.source, '/source');
   if (isRefusal(source)) return source;
   const destination = readDestination(deps, request, app);
@@ -174,7 +176,7 @@ function readTerms(
   const alternatives = readPayFrom({ ...deps, hasDeposits }, request, own, { source, destination, payout });
   if (isRefusal(alternatives)) return alternatives;
   const policy = policyOf({ ...deps, hasDeposits }, own, intent, destination.chain);
-  return { ...terms, ...policy, alternatives, asksAlternatives: Boolean(request.payFrom), scheme, payout };
+  return { ...terms, ...policy, life_ms, alternatives, asksAlternatives: Boolean(request.payFrom), scheme, payout };
 }
 
 /** The order's payment id; without an orderId, one of its own. */

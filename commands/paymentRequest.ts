@@ -37,6 +37,8 @@ export interface NewPayment {
     | null;
   /** What payers may choose to pay from besides; null, or left out, for what the app's settings say. */
   readonly payFrom?: readonly Side[] | null;
+  /** How long payers have; null, or left out, for the whole hour. */
+  readonly expiresInSeconds?: number | null;
 }
 
 export interface Side {

@@ -50,13 +50,36 @@ export interface Terms extends AskedTerms {
   readonly cashback_basisPoints?: number;
   readonly webhookUrl: string | null;
   readonly now: Instant;
+  /** As `lifetimeOf` has it; the whole hour when left out. */
+  readonly life_ms?: number;
 }
 
 /** Chains where nothing but a reference tells a payout from others. */
 const withoutNonces: ReadonlySet<Chain['family']> = new Set(['solana']);
 
-/** A payment lives one hour (service reference 8). */
+/** A payment lives one hour (service reference 8), or less where the app's key asks for that. */
 export const lifetime_ms = hour_ms;
+/** Less would be over before a payer has seen it. */
+export const lifetimeLeast_s = 10;
+const lifetimeMost_s = lifetime_ms / 1_000;
+
+/**
+ * @param asked_s what the request says; null when nothing
+ * @returns the life in ms; a refusal where it may not be chosen: the life of contract payments is part of their contract (service
+ *   reference 8), and whoever has no key must not make payments that are over before their payers look
+ */
+export function lifetimeOf(
+  asked_s: number | null,
+  { intent, keyless }: Pick<Terms, 'intent' | 'keyless'>,
+): number | Refusal {
+  if (asked_s === null) return lifetime_ms;
+  const refusal = (why: string) => refuse('invalidRequest', `expiresInSeconds ${why}`, '/expiresInSeconds');
+  if (keyless) return refusal('needs a key: send X-API-Key, or leave it out');
+  if (intent !== null) return refusal('cannot be chosen with an intent: leave it out');
+  if (!Number.isInteger(asked_s) || asked_s < lifetimeLeast_s || asked_s > lifetimeMost_s)
+    return refusal(`must be a whole number from ${lifetimeLeast_s} to ${lifetimeMost_s}`);
+  return asked_s * 1_000;
+}
 
 export function createPayment(state: PaymentState, terms: Terms): Decision<PaymentEvent> {
   if (state) return repeatOrder(state, terms);
@@ -195,7 +218,7 @@ function created(terms: Terms, agreed: Agreed | null): PaymentCreated {
     ...(terms.cashback_basisPoints ? { cashback_basisPoints: terms.cashback_basisPoints } : {}),
     webhookUrl: terms.webhookUrl,
     createdAt: now,
-    expiresAt: plus(now, lifetime_ms),
+    expiresAt: plus(now, terms.life_ms ?? lifetime_ms),
   };
 }
 

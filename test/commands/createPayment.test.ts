@@ -29,6 +29,15 @@ describe('creating a payment for an app', () => {
     assert.deepEqual([cause, requestId, appId], ['key:k1', 'request-1', 'wallet_demo']);
   });
 
+  it('lives as long as the request says, which a repeated order does not change', async () => {
+    const { create } = world();
+    const { payment } = await accepted(create(order({ expiresInSeconds: 60 })));
+    assert.equal(payment.terms.expiresAt, minute(1));
+    const again = await accepted(create(order({ expiresInSeconds: 120 })));
+    assert.equal(again.payment.terms.expiresAt, minute(1));
+    assert.equal(await refusal(order({ expiresInSeconds: 5 })), 'invalidRequest /expiresInSeconds');
+  });
+
   it('takes the fee in the source token’s own units', async () => {
     const { create } = world({ feeOf: () => ({ fixed_microUsd: 10_000n, basisPoints: 30 }) });
     const bnb = order({ source: { chainId: 56, tokenSymbol: 'USDC' } });

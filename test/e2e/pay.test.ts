@@ -7,6 +7,7 @@ import { Connection, PublicKey } from 'solana-web3-v1';
 import { walletLinkAt } from '../../sandbox/walletLink.ts';
 import { type Answer, createSandbox, type Json } from '../support/sandbox.ts';
 import { describeExampleShop } from './exampleShop.ts';
+import { describeTrigger } from './trigger.ts';
 
 const program = join(import.meta.dirname, '../../sandbox/pay.ts');
 const receiver = '0x3333333333333333333333333333333333333333';
@@ -72,5 +73,6 @@ describe('beside a running sandbox', function () {
     }
   });
 
+  describeTrigger(sandbox);
   describeExampleShop(sandbox);
 });

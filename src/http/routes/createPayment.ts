@@ -150,5 +150,6 @@ function toNewPayment(body: requests.CreatePaymentRequest, appId: string): NewPa
         tokenAddress: tokenAddress ?? undefined,
         amount: undefined,
       })) ?? null,
+    expiresInSeconds: body.expiresInSeconds ?? null,
   };
 }

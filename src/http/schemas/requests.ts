@@ -1,5 +1,6 @@
 /** What callers send to create payments and to change them. */
 import Type, { type Static, type TObject } from 'typebox';
+import { lifetime_ms, lifetimeLeast_s } from '../../../domain/payment/create.ts';
 import { intents } from '../../../domain/payment/intent.ts';
 import { alternativesMax } from '../../../domain/payment/sources.ts';
 import {
@@ -132,6 +133,13 @@ export const PayFrom = Type.Array(
   },
 );
 
+const lifetimeMost_s = lifetime_ms / 1_000;
+const ExpiresInSeconds = Type.Integer({
+  minimum: lifetimeLeast_s,
+  maximum: lifetimeMost_s,
+  description: `how long payers have, ${lifetimeLeast_s} to ${lifetimeMost_s} seconds. Left out: ${lifetimeMost_s}. Not without a key, and not with an intent. An extension.`,
+});
+
 const readProperties = {
   appId: Optional(orNull(AppId)),
   orderId: Optional(IdentifierOrNull),
@@ -142,6 +150,7 @@ const readProperties = {
   source: SourceRequest,
   destination: Optional(orNull(DestinationRequest)),
   payFrom: Optional(orNull(PayFrom)),
+  expiresInSeconds: Optional(orNull(ExpiresInSeconds)),
 };
 const paymentProperties = { ...readProperties, ...answered(PaymentResponse, readProperties) };
 

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { isRefusal } from '../../../domain/decider.ts';
-import { agree, createPayment } from '../../../domain/payment/create.ts';
+import { agree, createPayment, lifetimeOf } from '../../../domain/payment/create.ts';
+import type { PaymentEvent } from '../../../domain/payment/events.ts';
 import { paymentDecider } from '../../../domain/payment/state.ts';
+import { plus } from '../../../domain/time.ts';
 import {
   type Asset,
   asset,
@@ -69,6 +71,32 @@ describe('creating a payment', () => {
           },
         },
       ]);
+  });
+
+  it('lives for an hour, or for as many seconds as a key asks for', () => {
+    const own = { intent: null, keyless: false };
+    assert.equal(lifetimeOf(null, own), 3_600_000);
+    for (const [seconds, life_ms] of [
+      [10, 10_000],
+      [3_600, 3_600_000],
+    ] as const)
+      assert.equal(lifetimeOf(seconds, own), life_ms);
+    const [made] = createPayment(null, { ...terms(), life_ms: 10_000 }) as PaymentEvent[];
+    assert.equal(made?.type === 'PaymentCreated' && made.data.expiresAt, plus(created_at, 10_000));
+  });
+
+  it('lives for no other time, and without a key or with an intent for the hour alone', () => {
+    const refused: readonly [number, Parameters<typeof lifetimeOf>[1], RegExp][] = [
+      [9, { intent: null, keyless: false }, /from 10 to 3600/],
+      [3_601, { intent: null, keyless: false }, /from 10 to 3600/],
+      [10.5, { intent: null, keyless: false }, /whole number/],
+      [60, { intent: null, keyless: true }, /needs a key/],
+      [60, { intent: 'stellar_payin_contracts', keyless: false }, /intent/],
+    ];
+    for (const [seconds, by, words] of refused) {
+      const refusal = lifetimeOf(seconds, by);
+      assert.ok(isRefusal(refusal) && words.test(refusal.message), String(seconds));
+    }
   });
 
   it('says that the reference of its payout is secret, where nothing else tells payouts apart', () => {

@@ -1,0 +1,109 @@
+/** What situations are made of, done to a running sandbox and said step by step. */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { chains } from '../domain/chains.ts';
+import { type PaymentStatus, terminalStatuses } from '../domain/payment/view.ts';
+import { fetchPayment, type PublicPayment, payAsCustomer, type Transfer } from './customer.ts';
+import type { SandboxKeys } from './keys.ts';
+import type { SandboxFile } from './sandboxFile.ts';
+import { type Acts, type Order, price } from './situations.ts';
+
+const poll_ms = 100;
+const patience_ms = 3 * 60_000;
+
+/** A payment that has come to one of these has come to all before it. */
+const way: readonly PaymentStatus[] = [
+  'payment_unpaid',
+  'payment_started',
+  'payment_payin_completed',
+  'payment_bridging',
+  'payment_payout_started',
+  'payment_payout_completed',
+];
+
+type Created = PublicPayment & { readonly paymentLink: string | null; readonly message?: string };
+
+/**
+ * @param say prints a line
+ * @param send sends a transfer: one after the other where several situations are made at once, for the customer's nonces are numbered
+ */
+export function createActs(
+  sandbox: SandboxFile,
+  keys: SandboxKeys,
+  say: (line: string) => void,
+  send: (transfer: Transfer) => Promise<string> = (transfer) => transfer.hash(),
+): Acts {
+  const running = chains.filter(({ id, family }) => family === 'evm' && sandbox.chains[String(id)]);
+
+  /** Asks until it holds, and says each status that it sees. */
+  async function watch(payment: PublicPayment, holds: (now: PublicPayment) => boolean | Promise<boolean>) {
+    let shown: PaymentStatus | undefined;
+    for (const until_ms = performance.now() + patience_ms; performance.now() < until_ms; await sleep(poll_ms)) {
+      const now = await fetchPayment(sandbox, payment.id);
+      if (now.status !== shown) say(`${now.status}${now.errorCode ? `, ${now.errorCode}` : ''}`);
+      shown = now.status;
+      if (await holds(now)) return;
+    }
+    throw new Error(`payment ${payment.id} is still ${shown} after ${patience_ms / 60_000} minutes`);
+  }
+
+  return {
+    chains: (tokens = 1) => running.filter((each) => each.tokens.length >= tokens).map(({ id }) => String(id)),
+
+    async create(order = {}) {
+      const { key, body } = orderOf(sandbox, order, String(running[0]?.id));
+      const response = await fetch(`${sandbox.baseUrl}/payment-api/payments`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', ...(key && { 'X-API-Key': key }) },
+        body: JSON.stringify(body),
+      });
+      const payment = (await response.json()) as Created;
+      if (!response.ok) throw new Error(`the payment could not be created: ${payment.message}`);
+      const { source, paymentLink } = payment;
+      say(
+        `payment ${payment.id}: ${source.amount} ${source.tokenSymbol}${order.life_s ? `, for ${order.life_s} s` : ''}`,
+      );
+      if (paymentLink) say(`its page: ${paymentLink}`);
+      return payment;
+    },
+
+    async pay(payment, sent) {
+      const transfer = await payAsCustomer(sandbox, keys, payment, sent);
+      say(transfer.says);
+      say(`paid in transaction ${await send(transfer)}`);
+    },
+
+    until: (payment, ...statuses) =>
+      watch(payment, ({ id, status }) => {
+        if (statuses.some((each) => status === each || (way.includes(each) && way.indexOf(status) > way.indexOf(each))))
+          return true;
+        if (terminalStatuses.includes(status) && status !== 'payment_expired')
+          throw new Error(`payment ${id} ended as ${status}, not as ${statuses.join(' or ')}`);
+        return false;
+      }),
+
+    received: (payment, amount) =>
+      watch(payment, async ({ id }) => {
+        const headers = { 'X-API-Key': sandbox.merchant.ordersKey };
+        const response = await fetch(`${sandbox.baseUrl}/payment-api/payments/${id}`, { headers });
+        const { amounts } = (await response.json()) as { readonly amounts?: { readonly received: string } };
+        return amounts?.received === amount;
+      }),
+  };
+}
+
+/** What the customer pays is the same in all: exactIn. */
+function orderOf({ merchant, wallet }: SandboxFile, { life_s, chainId, keyless }: Order, anyChain: string) {
+  const at = chainId ?? anyChain;
+  const asked = {
+    appId: keyless ? wallet.appId : merchant.appId,
+    orderId: `trigger-${randomUUID()}`,
+    type: 'exactIn',
+    display: { title: 'A situation', currency: 'USD' },
+    source: { chainId: at, tokenSymbol: 'USDC', amount: price },
+    ...(life_s !== undefined && { expiresInSeconds: life_s }),
+  };
+  if (!keyless) return { key: merchant.ordersKey, body: asked };
+  const { receiverAddress } = merchant.settlement;
+  return { key: undefined, body: { ...asked, destination: { chainId: at, tokenSymbol: 'USDC', receiverAddress } } };
+}

@@ -1,0 +1,113 @@
+/** The sandbox's customer, who pays on every chain of it. */
+import { findChain, findToken } from '../domain/chains.ts';
+import { parseAmount } from '../domain/money.ts';
+import type { PaymentStatus } from '../domain/payment/view.ts';
+import type { SandboxKeys } from './keys.ts';
+import { payOnEvm } from './payOnEvm.ts';
+import { payOnSolana } from './payOnSolana.ts';
+import { payOnStellar } from './payOnStellar.ts';
+import type { SandboxFile } from './sandboxFile.ts';
+import { walletLinkAt } from './walletLink.ts';
+
+/** As the API answers it without a key, as far as a customer needs it. */
+export interface PublicPayment {
+  readonly id: string;
+  readonly status: PaymentStatus;
+  readonly errorCode: string | null;
+  readonly source: {
+    readonly chainId: string;
+    readonly tokenSymbol: string;
+    readonly amount: string | null;
+    readonly receiverAddress: string;
+    readonly receiverMemo: string | null;
+    readonly receiverAddressContract: string | null;
+    readonly receiverMemoContract: string | null;
+    readonly txHash: string | null;
+  };
+  readonly destination: {
+    readonly chainId: string;
+    readonly tokenSymbol: string;
+    readonly amount: string | null;
+    readonly receiverAddress: string;
+    readonly txHash: string | null;
+  };
+}
+
+/** What is sent where it is not what the payment asks for. */
+export interface Sent {
+  /** In whole tokens. */
+  readonly amount?: string;
+  readonly chainId?: string;
+  readonly tokenSymbol?: string;
+}
+
+export interface Transfer {
+  /** How much of what, from whom to whom. */
+  readonly says: string;
+  /** Sends it. @returns the transaction's hash once it is mined @throws Error */
+  hash(): Promise<string>;
+}
+
+/** @throws Error that says why it cannot be paid */
+export async function payAsCustomer(
+  sandbox: SandboxFile,
+  keys: SandboxKeys,
+  { id, source }: PublicPayment,
+  sent: Sent = {},
+): Promise<Transfer> {
+  const { chainId = source.chainId, tokenSymbol = source.tokenSymbol, amount: text = source.amount } = sent;
+  const chain = findChain(chainId);
+  const token = chain && findToken(chain, tokenSymbol);
+  const rpcUrl = sandbox.chains[chainId]?.rpcUrl;
+  if (!chain || !token || !rpcUrl) throw new Error(`the sandbox has no customer on chain ${chainId}`);
+  if (text === null) throw new Error('this payment takes any amount: say how much with --amount 12.50');
+  const amount = parseAmount(text, token.decimals);
+  if (typeof amount === 'string')
+    throw new Error(`${text} is no amount of ${token.symbol} (${token.decimals} decimals)`);
+  const order = { ...source, token: token.address, amount };
+  const customer = sandbox.customer[chainId]?.address;
+  return {
+    says: `${text} ${token.symbol} on ${chain.name}: ${customer} → ${payeeOf(source)}`,
+    async hash() {
+      switch (chain.family) {
+        case 'evm':
+          return payOnEvm(rpcUrl, keys.customer, order);
+        case 'stellar':
+          return payOnStellar(rpcUrl, keys.stellar.customer, order);
+        case 'solana':
+          return payOnSolana(rpcUrl, keys.solana.customer, {
+            ...order,
+            decimals: token.decimals,
+            walletLink: await walletLinkAt(await paymentLinkOf(sandbox, id), 'solana'),
+          });
+      }
+    },
+  };
+}
+
+function payeeOf(source: PublicPayment['source']): string {
+  const { receiverAddress, receiverMemo, receiverAddressContract, receiverMemoContract } = source;
+  if (receiverAddressContract !== null) return `pay() of ${receiverAddressContract}, memo ${receiverMemoContract}`;
+  return receiverMemo === null ? receiverAddress : `${receiverAddress}, memo ${receiverMemo}`;
+}
+
+/** What its merchant would show the customer: it takes the key of the app that the payment belongs to. */
+async function paymentLinkOf(sandbox: SandboxFile, paymentId: string): Promise<string | null> {
+  for (const { ordersKey } of [sandbox.wallet, sandbox.merchant]) {
+    const response = await fetch(urlOf(sandbox, paymentId), { headers: { 'X-API-Key': ordersKey } });
+    const { paymentLink } = (await response.json()) as { readonly paymentLink?: string | null };
+    if (response.ok && paymentLink) return paymentLink;
+  }
+  return null;
+}
+
+/** @throws Error when there is none */
+export async function fetchPayment(sandbox: SandboxFile, paymentId: string): Promise<PublicPayment> {
+  const response = await fetch(urlOf(sandbox, paymentId));
+  const body = (await response.json()) as PublicPayment & { message?: string };
+  if (!response.ok) throw new Error(`${response.status}: ${body.message ?? 'no such payment'}`);
+  return body;
+}
+
+const urlOf = ({ baseUrl }: SandboxFile, paymentId: string): string =>
+  `${baseUrl}/payment-api/payments/${encodeURIComponent(paymentId)}`;

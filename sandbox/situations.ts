@@ -1,0 +1,210 @@
+/** What can become of a payment, and what has to be done so that it does. */
+import type { PaymentStatus } from '../domain/payment/view.ts';
+import type { PublicPayment, Sent } from './customer.ts';
+
+/** What a situation is made of. Each prints what it did. */
+export interface Acts {
+  /** An order of the demo merchant. */
+  create(more?: Order): Promise<PublicPayment>;
+  pay(payment: PublicPayment, sent?: Sent): Promise<void>;
+  /** Until the payment has come to one of these, or beyond where they are on the way to the payout. @throws Error when it ends otherwise */
+  until(payment: PublicPayment, ...statuses: readonly PaymentStatus[]): Promise<void>;
+  /** Until so much of what is due has come, as the API's `amounts.received` spells it. */
+  received(payment: PublicPayment, amount: string): Promise<void>;
+  /** EVM chains that run, with a second token where `tokens` is 2. */
+  chains(tokens?: number): readonly string[];
+}
+
+export interface Order {
+  /** In seconds; the whole hour when left out. */
+  readonly life_s?: number;
+  readonly chainId?: string;
+  /** Of the demo wallet, without a key, paid out on the chain that it is paid on. */
+  readonly keyless?: boolean;
+}
+
+export interface Situation {
+  readonly name: string;
+  readonly says: string;
+  /** Where the payment stands at the end, and its errorCode. */
+  readonly ends: PaymentStatus;
+  readonly errorCode?: string;
+  readonly webhooks: 0 | 1 | 2;
+  run(acts: Acts): Promise<PublicPayment>;
+}
+
+export const price = '2.00';
+const half = '1.00';
+const more = '3.00';
+/** Enough to pay in, little enough to wait for. */
+const shortLife_s = 15;
+
+/** One that is paid as it asks, up to a status. */
+const paid = (name: string, ends: PaymentStatus, webhooks: Situation['webhooks'], says: string): Situation => ({
+  name,
+  says,
+  ends,
+  webhooks,
+  async run({ create, pay, until }) {
+    const payment = await create();
+    await pay(payment);
+    await until(payment, ends);
+    return payment;
+  },
+});
+
+/** One that gets what does not pay for it, and comes to its end. */
+const wrong = (
+  name: string,
+  errorCode: string,
+  says: string,
+  order: (acts: Acts) => Order,
+  sent: (acts: Acts, payment: PublicPayment) => Sent,
+): Situation => ({
+  name,
+  says,
+  ends: 'payment_bounced',
+  errorCode,
+  webhooks: 0,
+  async run(acts) {
+    const payment = await acts.create({ life_s: shortLife_s, ...order(acts) });
+    await acts.pay(payment, sent(acts, payment));
+    await acts.until(payment, 'payment_bounced');
+    return payment;
+  },
+});
+
+const first = (names: readonly string[], what: string): string => {
+  const [name] = names;
+  if (name === undefined) throw new Error(`this sandbox has no ${what}: name more in SANDBOX_CHAINS`);
+  return name;
+};
+
+export const situations: readonly Situation[] = [
+  {
+    name: 'payment_unpaid',
+    says: 'an order that nobody has paid yet',
+    ends: 'payment_unpaid',
+    webhooks: 0,
+    run: ({ create }) => create(),
+  },
+  paid('payment_started', 'payment_started', 0, 'money is seen, not final yet'),
+  paid('payment_payin_completed', 'payment_payin_completed', 1, 'the money is final: the first webhook'),
+  paid('payment_payout_started', 'payment_payout_started', 1, 'the payout is signed'),
+  paid('payment_payout_completed', 'payment_payout_completed', 2, 'the payout is final: the second webhook'),
+  {
+    name: 'payment_completed',
+    says: 'a payment without a key whose two chains are one',
+    ends: 'payment_completed',
+    webhooks: 2,
+    async run({ create, pay, until }) {
+      const payment = await create({ keyless: true });
+      await pay(payment);
+      await until(payment, 'payment_completed');
+      return payment;
+    },
+  },
+  {
+    name: 'payment_expired',
+    says: 'nobody pays in time',
+    ends: 'payment_expired',
+    webhooks: 0,
+    async run({ create, until }) {
+      const payment = await create({ life_s: shortLife_s });
+      await until(payment, 'payment_expired');
+      return payment;
+    },
+  },
+  {
+    name: 'underpaid',
+    says: 'half of it comes, the rest may follow',
+    ends: 'payment_started',
+    webhooks: 0,
+    async run({ create, pay, received }) {
+      const payment = await create();
+      await pay(payment, { amount: half });
+      await received(payment, half);
+      return payment;
+    },
+  },
+  wrong(
+    'underpaid_bounced',
+    'amountTooLow',
+    'half of it comes, and then the time is over',
+    () => ({}),
+    () => ({ amount: half }),
+  ),
+  {
+    name: 'split',
+    says: 'two transfers that add up',
+    ends: 'payment_payout_completed',
+    webhooks: 2,
+    async run({ create, pay, received, until }) {
+      const payment = await create();
+      await pay(payment, { amount: half });
+      await received(payment, half);
+      await pay(payment, { amount: half });
+      await until(payment, 'payment_payout_completed');
+      return payment;
+    },
+  },
+  {
+    name: 'overpaid',
+    says: 'more than it asks for: what was agreed is paid out, the rest held',
+    ends: 'payment_payout_completed',
+    webhooks: 2,
+    async run({ create, pay, until }) {
+      const payment = await create();
+      await pay(payment, { amount: more });
+      await until(payment, 'payment_payout_completed');
+      return payment;
+    },
+  },
+  {
+    name: 'paid_twice',
+    says: 'the same again after it was paid: held',
+    ends: 'payment_payout_completed',
+    webhooks: 2,
+    async run({ create, pay, until, received }) {
+      const payment = await create();
+      await pay(payment);
+      await until(payment, 'payment_payout_completed');
+      await pay(payment);
+      await received(payment, '4.00');
+      return payment;
+    },
+  },
+  {
+    name: 'late',
+    says: 'all of it, when the time is over',
+    ends: 'payment_bounced',
+    errorCode: 'latePayin',
+    webhooks: 0,
+    async run({ create, pay, until }) {
+      const payment = await create({ life_s: shortLife_s });
+      await until(payment, 'payment_expired');
+      await pay(payment);
+      await until(payment, 'payment_bounced');
+      return payment;
+    },
+  },
+  wrong(
+    'wrong_token',
+    'wrongToken',
+    'USDT instead of USDC',
+    ({ chains }) => ({ chainId: first(chains(2), 'chain with two tokens') }),
+    () => ({ tokenSymbol: 'USDT' }),
+  ),
+  wrong(
+    'wrong_chain',
+    'wrongChain',
+    'the right token and address, on another chain',
+    () => ({}),
+    ({ chains }, { source }) => ({
+      chainId: first(
+        chains().filter((id) => id !== source.chainId),
+        'second EVM chain',
+      ),
+    }),
+  ),
+];
