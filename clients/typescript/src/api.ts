@@ -1334,6 +1334,8 @@ export interface components {
             destination?: components["schemas"]["DestinationRequest"] | null;
             /** @description what the payer may choose to pay from besides source, at most 13; the receiver gets the same from each. Left out: what the app’s settings say. An empty list: no choice. Not with an intent. An extension. */
             payFrom?: components["schemas"]["PayFromRequest"][] | null;
+            /** @description how long payers have, 10 to 3600 seconds. Left out: 3600. Not without a key, and not with an intent. An extension. */
+            expiresInSeconds?: number | null;
             /** @description A field of answers; here it says nothing. */
             readonly id?: unknown;
             /** @description A field of answers; here it says nothing. */
@@ -1985,6 +1987,8 @@ export interface components {
             destination?: components["schemas"]["DestinationRequest"] | null;
             /** @description what the payer may choose to pay from besides source, at most 13; the receiver gets the same from each. Left out: what the app’s settings say. An empty list: no choice. Not with an intent. An extension. */
             payFrom?: components["schemas"]["PayFromRequest"][] | null;
+            /** @description how long payers have, 10 to 3600 seconds. Left out: 3600. Not without a key, and not with an intent. An extension. */
+            expiresInSeconds?: number | null;
             /** @description A field of answers; here it says nothing. */
             readonly id?: unknown;
             /** @description A field of answers; here it says nothing. */
