@@ -196,8 +196,16 @@ describe('the TypeScript client', () => {
     });
 
     it('but follows no redirect, which would take the key along', async () => {
-      proxy.mishaps = Array.from({ length: 5 }, () => answers(307, { Location: 'http://127.0.0.1:9/' }));
+      proxy.mishaps = Array.from({ length: 5 }, () => answers(307, { Location: `${proxy.url}/elsewhere` }));
       assert.equal(await code(client().get(paymentId)), 'connection');
+      assert.deepEqual([...new Set(proxy.seen)], [`GET /payment-api/payments/${paymentId}`]);
+    });
+
+    it('but not when its caller gives up while no answer comes', async () => {
+      const leaving = new AbortController();
+      proxy.mishaps = [() => leaving.abort(new Error('left'))];
+      await assert.rejects(client().get(paymentId, { signal: leaving.signal }), /left/);
+      assert.deepEqual([proxy.seen.length, slept], [1, []]);
     });
 
     it('but not once its caller has given up', async () => {
