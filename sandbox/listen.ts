@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command, InvalidArgumentError } from 'commander';
 import { readSandboxFile } from './sandboxFile.ts';
-import { type Answered, forwardTo } from './webhooks/forward.ts';
-import { openInbox, type Received } from './webhooks/inbox.ts';
+import { type Answered, forwardTo, type Received } from './webhooks/forward.ts';
+import { type Hand, openInbox } from './webhooks/inbox.ts';
 
 const poll_ms = 200;
 
@@ -24,10 +24,9 @@ async function main({ forward, redeliver = false }: { forward: URL; redeliver?: 
   console.log(`\n  webhooks of ${sandbox.baseUrl} → ${forward}`);
   if (!redeliver && waiting > 0) console.log(`  ${waiting} of before were not taken: send them again with --redeliver`);
   console.log('');
-  const hand = async (webhook: Received) => {
-    const answered = await forwardTo(forward, webhook);
-    console.log(`  ${lineOf(webhook, answered)}`);
-    return answered.taken;
+  const hand: Hand = {
+    forward: (webhook) => forwardTo(forward, webhook),
+    tell: (webhook, answered) => console.log(`  ${lineOf(webhook, answered)}`),
   };
   if (redeliver) await inbox.again(hand);
   for (;;) {

@@ -1,7 +1,14 @@
 /** One webhook to one address: the bytes and the headers as they came, for the signature is over the one and in the other. */
 import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
-import type { Received } from './inbox.ts';
+
+/** A line of the receiver's log. */
+export interface Received {
+  readonly receivedAt: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly valid: boolean;
+}
 
 export interface Answered {
   /** The answer's status, or why there was none. */

@@ -2,14 +2,7 @@
 import { closeSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeWhole } from '../writeWhole.ts';
-
-/** A line of the receiver's log. */
-export interface Received {
-  readonly receivedAt: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-  readonly valid: boolean;
-}
+import type { Answered, Received } from './forward.ts';
 
 export interface Inbox {
   /** How many were not taken, or came while nothing listened. */
@@ -20,8 +13,11 @@ export interface Inbox {
   next(hand: Hand): Promise<void>;
 }
 
-/** @returns whether it was taken */
-export type Hand = (webhook: Received) => Promise<boolean>;
+export interface Hand {
+  forward(webhook: Received): Promise<Answered>;
+  /** Once it is written down whether it was taken: who reads that may stop this program. */
+  tell(webhook: Received, answered: Answered): void;
+}
 
 interface Line {
   readonly at: number;
@@ -54,18 +50,23 @@ export function openInbox(dataDir: string, log: string): Inbox {
   }
   keep(kept);
 
+  const handOut = async (line: Line, hand: Hand) => {
+    const webhook = received(log, line);
+    const answered = await hand.forward(webhook);
+    if (answered.taken) keep({ ...kept, waiting: kept.waiting.filter((each) => each !== line) });
+    hand.tell(webhook, answered);
+  };
+
   return {
     waiting: () => kept.waiting.length,
     async again(hand) {
-      for (const line of kept.waiting) {
-        if (await hand(received(log, line))) keep({ ...kept, waiting: kept.waiting.filter((each) => each !== line) });
-      }
+      for (const line of kept.waiting) await handOut(line, hand);
     },
     async next(hand) {
       for (const line of linesFrom(log, kept.read)) {
         // It waits until it is known to be taken: who is stopped meanwhile sends it again.
         keep({ read: line.at + line.bytes, waiting: [...kept.waiting, line] });
-        if (await hand(received(log, line))) keep({ ...kept, waiting: kept.waiting.filter((each) => each !== line) });
+        await handOut(line, hand);
       }
     },
   };
