@@ -5,9 +5,11 @@ import { join } from 'node:path';
 import { startPostgres } from '../sandbox/postgres.ts';
 import { openDatabase } from '../src/postgres/database.ts';
 import { migrate } from '../src/postgres/migrate.ts';
+import { alertRules, runbooks } from './alerts.ts';
 import { analyticsDocument } from './analytics.ts';
 import { eventCatalogue } from './catalogue.ts';
 import { clientTypes } from './clientTypes.ts';
+import { business, dashboardJson, operations } from './dashboards.ts';
 import { databaseDocument, tableTypes } from './database.ts';
 import { limitsDocument } from './limits.ts';
 import { withWeather } from './weather.ts';
@@ -16,6 +18,13 @@ const write = (name: string, text: string) => writeFile(new URL(name, import.met
 
 await write('events.md', eventCatalogue());
 await write('limits.md', limitsDocument());
+const alarms = await readFile(new URL('operations.md', import.meta.url), 'utf8');
+await write('runbooks.md', runbooks(alarms));
+await write('../observability/alerts.yml', alertRules(alarms));
+for (const dashboard of [operations, business]) {
+  const name = dashboard.uid.replace('payments-', '');
+  await write(`../observability/grafana/dashboards/${name}.json`, dashboardJson(dashboard));
+}
 await write('../clients/typescript/src/api.ts', await clientTypes());
 const chains = new URL('chains.md', import.meta.url);
 await writeFile(chains, withWeather(await readFile(chains, 'utf8')));
