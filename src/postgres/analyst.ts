@@ -34,9 +34,15 @@ export async function makeAnalyst(database: SqlDatabase, password: string, salt:
     const secret = scramOf(password, salt);
     await tx.query(`ALTER ROLE ${analyst} LOGIN PASSWORD '${secret}' CONNECTION LIMIT ${connectionsMax}`);
     for (const [name, value] of settings) await tx.query(`ALTER ROLE ${analyst} SET ${name} = ${value}`);
-    await confine(tx);
+    const [own] = await tx.query<{ all: boolean }>('SELECT rolsuper AS all FROM pg_roles WHERE rolname = CURRENT_USER');
+    if (own?.all) await confine(tx);
     await grantToAnalyst(tx);
   });
+  const left = await open(database);
+  if (left.length > 0)
+    throw new Error(
+      `an analyst may take locks of the service and make large objects: let a superuser revoke EXECUTE on ${left[0]?.signature} and its like from PUBLIC, or give analysts a replica`,
+    );
 }
 
 const settings: readonly (readonly [string, string])[] = [
@@ -48,16 +54,25 @@ const settings: readonly (readonly [string, string])[] = [
   ['TimeZone', `'UTC'`],
 ];
 
-/** What everybody may by Postgres' defaults, and an analyst need not: tables of one's own fill the disk. */
+/**
+ * What everybody may by Postgres' defaults, and an analyst must not: tables and large objects of his own fill the disk, and with a lock by
+ * its name he would stop the work that the service guards with it. Only a superuser can take the functions from everybody.
+ */
 async function confine(tx: Sql): Promise<void> {
   const [here] = await tx.query<{ name: string }>('SELECT quote_ident(current_database()) AS name');
   await tx.query(`REVOKE TEMPORARY ON DATABASE ${here?.name} FROM PUBLIC`);
+  for (const { signature } of await open(tx)) {
+    await tx.query(`GRANT EXECUTE ON FUNCTION ${signature} TO CURRENT_USER`);
+    await tx.query(`REVOKE EXECUTE ON FUNCTION ${signature} FROM PUBLIC`);
+  }
 }
 
-/** Ends what analysts have open, so that views can be switched at once. Where that is not allowed, their statements end by their own limit. */
-export const endAnalysts = (sql: Sql): Promise<unknown> =>
-  sql.query(
-    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-      WHERE usename = $1 AND datname = current_database() AND pg_has_role(usename, 'MEMBER')`,
+/** Functions of locks and large objects that the analyst may still call. */
+const open = (sql: Sql) =>
+  sql.query<{ signature: string }>(
+    `SELECT oid::regprocedure::text AS signature FROM pg_proc
+      WHERE pronamespace = 'pg_catalog'::regnamespace
+        AND (proname ~ '^(pg_(try_)?advisory|lo_)' OR proname IN ('loread', 'lowrite'))
+        AND has_function_privilege($1, oid, 'EXECUTE')`,
     [analyst],
   );

@@ -5,6 +5,7 @@ import { type ChainId, chains } from '../../domain/chains.ts';
 import { coinAddress, coinOf } from '../../domain/coins.ts';
 import type { Sql, SqlDatabase } from '../../projections/sql.ts';
 
+const lockTimeout_s = 3;
 const file = new URL('../../projections/migrations/analytics.sql', import.meta.url);
 
 /** Of a whole coin, in millionths of a dollar, where it is configured. */
@@ -17,15 +18,19 @@ const fingerprint = (text: string): string => createHash('sha256').update(text).
  * The public views must be there. Nothing is done where all is as it should be, so that a start waits for no analyst's query.
  * Crash anywhere: it is one transaction.
  * @param prices null: as they were
+ * @throws Error where somebody holds what it needs for longer than some seconds
  */
 export async function makeAnalytics(database: SqlDatabase, prices: CoinPrices | null): Promise<void> {
   const text = [assetsView(prices ?? (await pricesSoFar(database))), await readFile(file, 'utf8')].join('\n');
   const mark = `made from ${fingerprint(text)}`;
   const count = [...text.matchAll(/^CREATE OR REPLACE VIEW /gm)].length;
+  if (await isMade(database, mark, count)) return;
   await database.transaction(async (tx) => {
+    // Two that start at once: the second finds it made. Whoever keeps them out for longer keeps no start.
+    await tx.query(`SET LOCAL lock_timeout = '${lockTimeout_s}s'`);
     await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended('analytics', 0))`);
     if (await isMade(tx, mark, count)) return;
-    // Whoever asks meanwhile waits a moment; a view may have other columns than before.
+    await endAnalysts(tx);
     await tx.query('DROP SCHEMA IF EXISTS analytics CASCADE');
     await tx.query('CREATE SCHEMA analytics');
     await tx.query(text);
@@ -74,6 +79,14 @@ COMMENT ON COLUMN analytics.assets.price_usd IS 'Of a whole one: a token counts 
 }
 
 export const analyst = 'analyst';
+
+/** Ends what analysts have open, so that views can be switched at once. Where that is not allowed, their statements end by their own limit. */
+export const endAnalysts = (sql: Sql): Promise<unknown> =>
+  sql.query(
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE usename = $1 AND datname = current_database() AND pg_has_role(usename, 'MEMBER')`,
+    [analyst],
+  );
 
 /** Where there is such a role. */
 export async function grantToAnalyst(tx: Sql): Promise<void> {

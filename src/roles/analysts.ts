@@ -1,5 +1,4 @@
 /** What analysts read, and whom they are to Postgres: made ready by every start, and never in its way. */
-import { Unavailable } from '../../commands/ports.ts';
 import type { Config } from '../config.ts';
 import { makeAnalyst } from '../postgres/analyst.ts';
 import { makeAnalytics } from '../postgres/analytics.ts';
@@ -13,11 +12,11 @@ interface Needs {
   readonly telemetry: Pick<Telemetry, 'alarm'>;
 }
 
-/** @throws Unavailable */
+/** Failures are alarms. */
 export async function prepareAnalytics({ config, database, telemetry }: Needs): Promise<void> {
   const prices = new Map(config.chains.map(({ chainId, coin }) => [chainId, coin.price_microUsd]));
+  // Nobody who only reads may keep the service from starting: what was not made is made by the next start.
   const failed = (reason: 'analyticsOutdated' | 'analystRole', todo: string) => (error: unknown) => {
-    if (error instanceof Unavailable) throw error;
     const message = `${todo} (${error instanceof Error ? error.message : String(error)})`;
     if (reason === 'analystRole') telemetry.alarm('analystRole', {}, message);
     else telemetry.alarm('analyticsOutdated', {}, message);

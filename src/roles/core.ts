@@ -177,7 +177,7 @@ async function prepare({ config, clock, telemetry, database, store, eventStoreUr
     });
   await writeConnections(config.dataDir, { databaseUrl: config.databaseUrl, eventStoreUrl });
   await patiently(patience, () => firstReadModels(database, telemetry));
-  await patiently(patience, () => prepareAnalytics({ config, database, telemetry }));
+  await prepareAnalytics({ config, database, telemetry });
   await refuseOlderLog(database, store, telemetry);
 }
 

@@ -12,7 +12,7 @@ import {
   show,
 } from '../../projections/generations.ts';
 import { quoted } from '../../projections/sql.ts';
-import { endAnalysts } from '../postgres/analyst.ts';
+import { endAnalysts } from '../postgres/analytics.ts';
 import { ddlOf } from '../postgres/migrate.ts';
 import { follow } from './follow.ts';
 import { batchSizes, committer, type ProjectionDeps } from './projections.ts';

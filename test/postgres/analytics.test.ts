@@ -7,8 +7,8 @@ import type { PaymentEvent } from '../../domain/payment/events.ts';
 import { transferId } from '../../domain/payment/events.ts';
 import { openActive, openBuilding, show } from '../../projections/generations.ts';
 import { reportsSet, workSet } from '../../projections/sets.ts';
-import { endAnalysts, makeAnalyst, scramOf } from '../../src/postgres/analyst.ts';
-import { makeAnalytics } from '../../src/postgres/analytics.ts';
+import { makeAnalyst, scramOf } from '../../src/postgres/analyst.ts';
+import { endAnalysts, makeAnalytics } from '../../src/postgres/analytics.ts';
 import { type Database, openDatabase } from '../../src/postgres/database.ts';
 import { ddlOf } from '../../src/postgres/migrate.ts';
 import { append, createWorld, paymentIdOf } from '../support/histories.ts';
@@ -198,6 +198,9 @@ describe('schema analytics', () => {
         'SET ROLE payments',
         "SELECT ops.show_tables('public')",
         'DROP VIEW analytics.payments',
+        "SELECT pg_advisory_lock(hashtextextended('payouts', 0))",
+        'SELECT pg_try_advisory_xact_lock(1, 2)',
+        "SELECT lo_from_bytea(0, 'fills the disk')",
       ])
         await assert.rejects(raw(statement, write), { code: /^(42501|42P01)$/ }, statement);
       await assert.rejects(raw('SELECT pg_sleep(5)', "SET statement_timeout = '100ms'"), { code: '57014' });
@@ -213,6 +216,29 @@ describe('schema analytics', () => {
       await assert.rejects(old.query('SELECT 1'));
       await old.close();
       await makeAnalyst(database, password, salt);
+    });
+  });
+
+  describe('holds up no start', () => {
+    it('though an analyst has taken back the limits of his session and keeps a transaction open', async () => {
+      const client = new pg.Client({ connectionString: analyst.url });
+      client.on('error', () => {});
+      await client.connect();
+      await client.query('SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0');
+      await client.query('BEGIN; SELECT * FROM analytics.payments');
+      await makeAnalytics(database, new Map([[1, 3_500_000_000n]]));
+      await assert.rejects(client.query('SELECT 1'));
+      await makeAnalytics(database, prices);
+    });
+
+    it('though somebody else keeps the views: it goes on without, and says so', async () => {
+      const other = new pg.Client({ connectionString: database.url });
+      await other.connect();
+      await other.query('BEGIN; LOCK TABLE analytics.payments IN ACCESS SHARE MODE');
+      await assert.rejects(makeAnalytics(database, new Map([[1, 3_600_000_000n]])));
+      await other.query('ROLLBACK');
+      await other.end();
+      await makeAnalytics(database, prices);
     });
   });
 
