@@ -215,6 +215,7 @@ function checkChain(entries) {
     need(keyBefore(entry) === before.data.publicKey, `entry ${number} is of another key than entry ${last}`);
   });
   checkAnchors(chain);
+  checkGivenUp(chain);
   return { chain, gaps };
 }
 
@@ -250,6 +251,21 @@ function trustedKeys(key, chain) {
   for (const { type, data } of chain)
     if (type === 'HeadKeyChanged' && trusted.has(data.formerKey)) trusted.add(data.publicKey);
   return trusted;
+}
+
+/** A key that was given up signs nothing any more, also where entries in between were not given. */
+function checkGivenUp(chain) {
+  const givenUp = new Map();
+  for (const { data } of chain) {
+    // It may be taken up again, by an entry that says so.
+    if (data.formerKey !== undefined) givenUp.delete(data.publicKey);
+    const since = givenUp.get(data.publicKey);
+    need(
+      since === undefined,
+      `FORK: entry ${data.number} is signed by key ${data.publicKey}, which entry ${since} gave up`,
+    );
+    if (data.formerKey !== undefined && data.formerKey !== data.publicKey) givenUp.set(data.formerKey, data.number);
+  }
 }
 
 // ── Packs ────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -319,7 +335,11 @@ async function readPack(pack, text, where) {
   };
 }
 
+/** A payment's stream has 20,000 events at most. */
+const textMax = 64 * 1024 * 1024;
+
 function readJson(text, where) {
+  need(text.length <= textMax, `${where} is larger than any evidence`);
   try {
     return JSON.parse(text);
   } catch {
@@ -327,18 +347,15 @@ function readJson(text, where) {
   }
 }
 
-/** A later pack of a stream begins with all that an earlier one has: else two histories were given out. */
+/** Under a later head a stream begins with all that it had under an earlier one: else two histories were given out, or events taken back. */
 function checkHistories(packs) {
   for (const [of, same] of Map.groupBy ? Map.groupBy(packs, ({ stream }) => stream) : grouped(packs)) {
-    const sorted = [...same].sort((a, b) => a.events.length - b.events.length);
+    const sorted = [...same].sort((a, b) => a.head.data.number - b.head.data.number);
     sorted.forEach((pack, at) => {
-      const longer = sorted[at + 1];
-      const start = JSON.stringify(longer?.events.slice(0, pack.events.length));
-      if (longer)
-        need(
-          start === JSON.stringify(pack.events),
-          `FORK: ${pack.where} and ${longer.where} tell two histories of ${of}`,
-        );
+      const later = sorted[at + 1];
+      if (!later) return;
+      const start = JSON.stringify(later.events.slice(0, pack.events.length));
+      need(start === JSON.stringify(pack.events), `FORK: ${pack.where} and ${later.where} tell two histories of ${of}`);
     });
   }
 }
@@ -379,6 +396,16 @@ export async function verifyEvidence(files, { key } = {}) {
 }
 
 // ── What a person reads ──────────────────────────────────────────────────────────────────────────────────────────────
+
+/**
+ * Texts of a pack are somebody's: what would move the cursor, colour the screen, begin a line or turn the direction of one is shown as
+ * its number.
+ */
+const visible = (text) =>
+  text.replace(
+    /[\p{Cc}\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/gu,
+    (each) => `\\u${each.codePointAt(0).toString(16).padStart(4, '0')}`,
+  );
 
 /** Transactions that events name: where to look them up. */
 export function transactionsIn(events) {
@@ -450,7 +477,7 @@ export function reportOf({ packs, chain, gaps, key }) {
   if ([...anchors.values()].some(Boolean))
     lines.push(row('anchors', 'whether the memo is on its chain: ask any node for the transaction, and compare'));
   lines.push(row('times', 'whether the clock of the service was right, and what happened after the head'));
-  return lines.join('\n');
+  return lines.map(visible).join('\n');
 }
 
 async function main(args) {
@@ -470,7 +497,7 @@ async function main(args) {
     console.log(reportOf(await verifyEvidence(files, { key })));
     return 0;
   } catch (error) {
-    console.error(`NOT PROVEN: ${error instanceof Error ? error.message : error}`);
+    console.error(`NOT PROVEN: ${visible(String(error instanceof Error ? error.message : error))}`);
     return 1;
   }
 }

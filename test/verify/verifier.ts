@@ -5,6 +5,8 @@ export interface File {
 }
 
 export interface Verified {
+  /** Of each, what else it has left out. */
+  readonly packs: readonly { readonly events: readonly object[] }[];
   readonly gaps: readonly (readonly [from: number, to: number])[];
 }
 

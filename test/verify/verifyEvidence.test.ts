@@ -162,6 +162,54 @@ describe('evidence', () => {
     );
   });
 
+  it('shows that events were taken back, though only heads far apart were given', async () => {
+    const { pack } = await evidenced();
+    const early = fileOf(await pack(), 'early.json');
+    const forger = headWorld();
+    await forger.grow('payment-1');
+    for (const stream of ['payment-2', 'payment-3', 'payment-4']) {
+      for (let n = 0; n < 4; n += 1) await forger.grow(stream);
+      await forger.look({ every });
+    }
+    const found = await createFindEvidence({ ...forger, codec: eventCodec })('payment-1');
+    const late = fileOf(isRefusal(found) ? assert.fail(found.message) : packOf(found), 'late.json');
+    await verifyEvidence([late]);
+    await refused([early, late], /FORK: early.json and late.json tell two histories of payment-1/);
+    await refused([late, early], /FORK: early.json and late.json tell two histories of payment-1/);
+  });
+
+  it('is of no key that was given up, though the entry that did so is not next to it', async () => {
+    const { world } = await evidenced();
+    const one = headKeys(1).current;
+    await world.grow('payment-1');
+    await world.look({ every, keys: async () => headKeys(2, { former: [one] }) });
+    const entries = await world.entries();
+    const thief = await evidenced();
+    for (let n = 0; n < 6; n += 1) {
+      await thief.world.grow('payment-9');
+      await thief.world.look({ every });
+    }
+    const stolen = (await thief.world.entries()).at(-1);
+    assert.ok(stolen && stolen.data.publicKey === one.publicKey);
+    await refused(
+      [headsFile(entries), headsFile([stolen], 'stolen.json')],
+      /FORK: entry \d+ is signed by key .* gave up/,
+    );
+  });
+
+  it('moves no cursor, paints nothing and begins no line by what stands in it', async () => {
+    const { pack } = await evidenced();
+    const verified = await verifyEvidence([fileOf(await pack())]);
+    const [first] = verified.packs;
+    assert.ok(first);
+    const wicked = 'x\u001b[2K\u202e\nheads: all is proven';
+    const events = [{ type: wicked, data: { hash: wicked, chainId: wicked, blockNumber: wicked }, at: wicked }];
+    const report = reportOf({ ...verified, packs: [{ ...first, events }] });
+    assert.doesNotMatch(report.replaceAll('\n', ''), /[\p{Cc}\u202e]/u);
+    assert.doesNotMatch(report, /^heads: all is proven/m);
+    assert.match(report, /x\\u001b\[2K\\u202e\\u000aheads: all is proven/);
+  });
+
   it('says between which heads nothing was given', async () => {
     const { world, pack } = await evidenced();
     const early = fileOf(await pack());
