@@ -10,6 +10,7 @@ const named: Readonly<Record<string, string>> = {
   endSession: ':sessionId',
   asset: ':file',
   payment: ':paymentId',
+  evidence: ':paymentId',
   refund: ':paymentId',
   confirmRefund: ':paymentId',
   link: ':linkId',

@@ -22,11 +22,11 @@ describe('the service in a simulated world', function () {
   this.timeout(600_000);
 
   it('keeps its promises in the first courses of things', async () => {
-    const told = await simulate(1, 100);
+    const told = await simulate(1, 48);
     const failed = told.filter(({ failure }) => failure !== null);
     assert.deepEqual(failed, []);
     const wrong = told.reduce((sum, { faults }) => sum + faults, 0);
-    assert.ok(wrong > 5_000, 'hardly anything went wrong in these worlds');
+    assert.ok(wrong > 2_500, 'hardly anything went wrong in these worlds');
   });
 
   it('replays a seed exactly, whatever ran in its process before', async () => {
