@@ -23,6 +23,8 @@ describe('npm run check-chain', () => {
   before(async () => {
     ({ rpcUrl } = await isolatedAnvil(8453, { mining: { blockTime_s: 0.2 } }));
     client = chainClient(rpcUrl);
+    // What is final on a chain of some blocks is its first one.
+    await client.mine({ blocks: 10 });
     await fund(rpcUrl, 8453, treasury, { gas: parseEther('1'), tokens: { USDC: 1_000_000n } });
     poor = await startProxy(rpcUrl, (method, params, forward) =>
       method === 'eth_getLogs'

@@ -9,7 +9,7 @@ import type { Database } from '../../src/postgres/database.ts';
 import { ddlOf } from '../../src/postgres/migrate.ts';
 import { systemClock } from '../../src/runtime/system.ts';
 import { startProxy } from '../chains/proxy.ts';
-import { isolatedAnvil, treasury } from '../support/anvil.ts';
+import { chainClient, isolatedAnvil, treasury } from '../support/anvil.ts';
 import { sharedEventStore } from '../support/eventstore.ts';
 import { runTool } from '../support/operatorTools.ts';
 import { freshDatabase } from '../support/postgres.ts';
@@ -20,6 +20,8 @@ describe('npm run doctor', () => {
   let database: Database;
   before(async () => {
     ({ rpcUrl } = await isolatedAnvil(8453, { mining: { blockTime_s: 0.2 } }));
+    // What is final on a chain of some blocks is its first one.
+    await chainClient(rpcUrl).mine({ blocks: 10 });
     await fund(rpcUrl, 8453, treasury, { gas: parseEther('1'), tokens: { USDC: 2_000_000n } });
     ({ url: eventStoreUrl } = await sharedEventStore());
   });

@@ -102,13 +102,15 @@ describe('the role of the nightly audit', () => {
     };
     const role = runNightlyAudit(deps, stop.signal);
     const shown = async (): Promise<string> => telemetry.registry.metrics();
+    let metrics = '';
     assert.match(await shown(), /^pi_audit_age_seconds 1\d{9}/m, 'the hour that was missed is made up');
-    // The alarm is the last that it tells.
-    while (!/^pi_alarms_total\{reason="auditFailed"\}/m.test(await shown())) await sleep(20);
-    assert.match(await shown(), /^pi_audit_gaps 2$/m);
+    const told = [/^pi_alarms_total\{reason="auditFailed"\} 1$/m, /^pi_audit_gaps 2$/m];
+    while (told.some((each) => !each.test(metrics))) {
+      await sleep(20);
+      metrics = await shown();
+    }
     assert.match(await shown(), /^pi_audit_findings 1$/m);
     assert.match(await shown(), /^pi_audit_age_seconds 0$/m);
-    assert.match(await shown(), /^pi_alarms_total\{reason="auditFailed"\} 1$/m);
     stop.abort();
     await role;
   });
