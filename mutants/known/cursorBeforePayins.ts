@@ -13,5 +13,5 @@ export const mutant: Mutant = {
   ].join('\n'),
   breaks: 'everyPayinKept',
   specs: ['test/subscribers/payins.test.ts'],
-  seed: 20,
+  seed: 7,
 };

@@ -8,5 +8,5 @@ export const mutant: Mutant = {
   to: 'data: { nonce: minedNonce.toString(), purpose,',
   breaks: 'nonceOnce',
   specs: ['test/domain/treasury/nonces.test.ts'],
-  seed: 1,
+  seed: 8,
 };
