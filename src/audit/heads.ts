@@ -6,6 +6,7 @@ import type { HeadSigned, HeadsEvent } from '../../domain/heads/events.ts';
 import type { Entry } from './entry.ts';
 import { type Finding, findingAt } from './findings.ts';
 import type { Spill } from './spill.ts';
+import type { AuditState } from './state.ts';
 
 export const headsStream = 'heads-log';
 /** So many entries behind its head at most an anchor is compared with it: more are not kept in memory. */
@@ -21,6 +22,11 @@ export function withHead(kept: readonly Entry[], next: Entry): readonly Entry[] 
   const gaps = all.slice(1, -1).map((_, at) => (all[at + 2]?.revision ?? 0) - (all[at]?.revision ?? 0));
   return all.toSpliced(1 + gaps.indexOf(Math.min(...gaps)), 1);
 }
+
+/** Each once. */
+export const comparedHeads = ({ heads, held }: Pick<AuditState, 'heads' | 'held'>): readonly Entry[] => [
+  ...new Map([...heads, ...held].map((entry) => [entry.revision, entry])).values(),
+];
 
 interface Tip {
   readonly revision: number;
@@ -57,7 +63,7 @@ export interface HeadsDeps {
 /** @param heads of the log that it is compared with */
 export function auditHeads(heads: readonly Entry[], deps: HeadsDeps): HeadsAudit {
   const { leaves, find } = deps;
-  const checkEntry = createEntryCheck(deps);
+  const entries = createEntryCheck(deps);
   const asked = heads.map((entry) => {
     const head = entry.data as HeadSigned;
     return { entry, head, position: BigInt(head.position), covered: new Set(head.categories), events: 0n, streams: 0n };
@@ -77,7 +83,7 @@ export function auditHeads(heads: readonly Entry[], deps: HeadsDeps): HeadsAudit
   return {
     good(entry) {
       if (current?.stream !== entry.stream) settle();
-      if (entry.stream === headsStream) return checkEntry(entry);
+      if (categoryOf(entry.stream) === 'heads') return entries.next(entry);
       const { stream, revision, link } = entry;
       current ??= { stream, tips: asked.map(() => null) };
       for (const [at, { covered, position }] of asked.entries())
@@ -86,6 +92,7 @@ export function auditHeads(heads: readonly Entry[], deps: HeadsDeps): HeadsAudit
     },
     end() {
       settle();
+      entries.end();
       const roots = asked.map(() => createRoot());
       for (const { value } of leaves.sorted())
         for (const [at, tip] of value.tips.entries())
@@ -101,12 +108,54 @@ export function auditHeads(heads: readonly Entry[], deps: HeadsDeps): HeadsAudit
 }
 
 /** The entries of `heads-log` beside each other, and beside those that the auditor holds. */
-function createEntryCheck({ find, kept = [], key }: HeadsDeps): (entry: Entry) => void {
+function createEntryCheck({ find, kept = [], key }: HeadsDeps): { next(entry: Entry): void; end(): void } {
   const checker: HeadsChecker = checkHeads(key === undefined ? {} : { key });
-  const hashes = new Map<number, string>();
+  const checkAnchor = createAnchorCheck(find);
+  const missing = new Map(kept.map((each) => [each.number, each]));
+  let last: Entry | null = null;
+  let covered: readonly string[] = [];
 
-  /** An anchor is of a head before it, lately signed; of which hash the memo is, the chain shows. */
-  function checkAnchor(entry: Entry, event: HeadsEvent): void {
+  function checkKept(entry: Entry, { data }: HeadsEvent): void {
+    for (const { number, root } of kept)
+      if (number === data.number && !('root' in data && data.root === root))
+        find(findingAt('headForged', entry, `head ${number} had the root ${root} when it was kept`));
+    missing.delete(data.number);
+  }
+  /** What a head leaves out could be written anew beneath it. */
+  function checkCovered(entry: Entry, event: HeadsEvent): void {
+    if (event.type !== 'HeadSigned') return;
+    const { categories, number } = event.data;
+    const less = covered.filter((category) => !categories.includes(category));
+    if (less.length > 0)
+      find(
+        findingAt('headForged', entry, `head ${number} covers no ${less.join(', ')} any more, as one before it did`),
+      );
+    covered = [...new Set([...covered, ...categories])];
+  }
+  return {
+    next(entry) {
+      if (entry.stream !== headsStream)
+        return find(findingAt('illegalEvent', entry, `heads stand in ${headsStream} alone`));
+      const event = { type: entry.type, data: entry.data } as HeadsEvent;
+      const problem = checker.next(event);
+      if (problem) find(findingAt('headForged', entry, `head ${problem.number}: ${problem.message}`));
+      checkAnchor(entry, event);
+      checkCovered(entry, event);
+      checkKept(entry, event);
+      last = entry;
+    },
+    end() {
+      const where = last ?? { stream: headsStream, revision: null, id: null };
+      for (const { number, root } of missing.values())
+        find(findingAt('headForged', where, `head ${number} had the root ${root} when it was kept; it is gone`));
+    },
+  };
+}
+
+/** An anchor is of a head before it, lately signed; of which hash the memo is, the chain shows. */
+function createAnchorCheck(find: HeadsDeps['find']): (entry: Entry, event: HeadsEvent) => void {
+  const hashes = new Map<number, string>();
+  return (entry, event) => {
     const { number } = event.data;
     if (event.type === 'HeadSigned') hashes.set(number, hashOfHead(event));
     hashes.delete(number - anchoredWithin);
@@ -115,14 +164,5 @@ function createEntryCheck({ find, kept = [], key }: HeadsDeps): (entry: Entry) =
     const isFar = of <= number - anchoredWithin;
     if (!isFar && hashes.get(of) !== headHash)
       find(findingAt('headForged', entry, `head ${number}: ${headHash} is not the hash of head ${of}`));
-  }
-  return (entry) => {
-    const event = { type: entry.type, data: entry.data } as HeadsEvent;
-    const problem = checker.next(event);
-    if (problem) find(findingAt('headForged', entry, `head ${problem.number}: ${problem.message}`));
-    checkAnchor(entry, event);
-    const held = kept.find(({ number }) => number === event.data.number);
-    if (held && !('root' in event.data && event.data.root === held.root))
-      find(findingAt('headForged', entry, `head ${held.number} had the root ${held.root} when it was kept`));
   };
 }

@@ -2,7 +2,7 @@
 import { streamPrefixes } from '../../commands/codec.ts';
 import type { EventStore } from '../../commands/ports.ts';
 import { type Believed, type Entry, entryKey, readEntry } from './entry.ts';
-import { withHead } from './heads.ts';
+import { headsStream, type KeptHead, withHead } from './heads.ts';
 import { createSpill, type Spill } from './spill.ts';
 import type { AuditState, Workplace } from './state.ts';
 
@@ -13,6 +13,8 @@ export interface LogDeps {
   readonly believed: Believed | null;
   readonly progress: (done: bigint, total: bigint, events: number) => void;
   readonly signal: AbortSignal;
+  /** Heads that the auditor holds: the log is compared with each of them, too. */
+  readonly keptHeads?: readonly KeptHead[];
   /** Events between two notes of how far it is: what an interrupted audit reads again at most. */
   readonly saveEvery?: number;
 }
@@ -26,11 +28,13 @@ export interface LogRead {
 
 const saveEveryDefault = 100_000;
 
-const fresh = (tail: bigint): AuditState => ({
+const fresh = (tail: bigint, wanted: readonly number[]): AuditState => ({
   until: tail.toString(),
   after: null,
   events: 0,
   heads: [],
+  wanted,
+  held: [],
   entryRuns: [],
   evidenceRuns: [],
   read: {},
@@ -38,12 +42,14 @@ const fresh = (tail: bigint): AuditState => ({
 });
 
 export async function readLog(
-  { log, believed, progress, signal, saveEvery = saveEveryDefault }: LogDeps,
+  { log, believed, progress, signal, keptHeads = [], saveEvery = saveEveryDefault }: LogDeps,
   place: Workplace,
 ): Promise<LogRead> {
   const tail = await log.tail();
   const left = place.load();
-  let state = left && BigInt(left.until) <= tail ? left : fresh(tail);
+  const wanted = keptHeads.map(({ number }) => number);
+  const goesOn = left !== null && BigInt(left.until) <= tail && String(left.wanted) === String(wanted);
+  let state = goesOn ? left : fresh(tail, wanted);
   const until = BigInt(state.until);
   const goneOnFrom = state.after;
   const entries = createSpill<Entry>({ directory: place.directory, name: 'entries', runs: state.entryRuns });
@@ -56,14 +62,17 @@ export async function readLog(
   if (until === 0n || (after !== null && after >= until)) return { entries, state, goneOnFrom };
   for await (const batch of log.all({ after, prefixes: streamPrefixes, signal })) {
     const events = batch.events.filter(({ position }) => position <= until);
-    let { heads } = state;
+    let { heads, held } = state;
     for (const stored of events) {
       const entry = readEntry(stored, believed);
-      if (entry.type === 'HeadSigned' && !entry.wrong) heads = withHead(heads, entry);
+      if (entry.stream === headsStream && entry.type === 'HeadSigned' && !entry.wrong) {
+        heads = withHead(heads, entry);
+        if (held.length < wanted.length && wanted.includes(entry.data.number)) held = [...held, entry];
+      }
       entries.add(entryKey(entry), entry);
     }
     unsaved += events.length;
-    state = { ...state, after: batch.position.toString(), events: state.events + events.length, heads };
+    state = { ...state, after: batch.position.toString(), events: state.events + events.length, heads, held };
     if (unsaved >= saveEvery) {
       save();
       unsaved = 0;

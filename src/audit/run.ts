@@ -9,7 +9,7 @@ import { type DepositClaim, type Fact, factKey, newsKey, type Out } from './clai
 import { compareFacts } from './compare.ts';
 import type { World } from './comparing.ts';
 import type { Finding, Gap } from './findings.ts';
-import { auditHeads, type KeptHead, type Leaf } from './heads.ts';
+import { auditHeads, comparedHeads, type KeptHead, type Leaf } from './heads.ts';
 import { type LogDeps, type LogRead, readLog } from './log.ts';
 import { addressBookStream, createBook } from './reckon/book.ts';
 import { createSpill, grouped, type Spill } from './spill.ts';
@@ -151,7 +151,7 @@ function passStreams(deps: AuditDeps, place: Workplace, { entries, state }: LogR
   const deposits = createSpill<DepositClaim>({ directory, name: 'deposits' });
   const leaves = createSpill<Leaf>({ directory, name: 'leaves' });
   const [payments, accounts, book] = [createPaymentLedger(), createAccountLedger(), createBook()];
-  const heads = auditHeads(state.heads, {
+  const heads = auditHeads(comparedHeads(state), {
     leaves,
     find: results.find,
     ...(deps.keptHeads && { kept: deps.keptHeads }),

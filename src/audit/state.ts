@@ -11,6 +11,9 @@ export interface AuditState {
   readonly events: number;
   /** Signed heads that the log is compared with, in their order; the newest is the last of them. */
   readonly heads: readonly Entry[];
+  /** Those that the auditor holds, by their numbers; found, they are in `held`. */
+  readonly wanted: readonly number[];
+  readonly held: readonly Entry[];
   readonly entryRuns: readonly string[];
   readonly evidenceRuns: readonly string[];
   /** How far each account's or batch's history was read: its next page, or `done`. */
@@ -19,7 +22,7 @@ export interface AuditState {
 }
 
 /** What files of another version hold is not gone on with. */
-const version = 3;
+const version = 4;
 
 export interface Workplace {
   readonly directory: string;

@@ -45,9 +45,13 @@ const minutes = (text: string): number => {
   return Number(text);
 };
 
+/** Each costs a root over all streams. */
+const keptHeadsMax = 16;
+
 function keptHead(text: string, before: readonly KeptHead[]): readonly KeptHead[] {
   const [, number, root] = /^(\d+):([0-9a-f]{64})$/.exec(text) ?? [];
   if (number === undefined || root === undefined) throw new InvalidArgumentError('number:root, as it was published');
+  if (before.length === keptHeadsMax) throw new InvalidArgumentError(`${keptHeadsMax} at most`);
   return [...before, { number: Number(number), root }];
 }
 

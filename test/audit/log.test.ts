@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { StoredEvent } from '../../domain/decider.ts';
-import type { HeadsEvent } from '../../domain/heads/events.ts';
+import type { HeadSigned, HeadsEvent } from '../../domain/heads/events.ts';
 import { readEntry } from '../../src/audit/entry.ts';
 import { headsMax, withHead } from '../../src/audit/heads.ts';
 import { payin } from '../support/payments.ts';
@@ -145,5 +145,50 @@ describe('the audit of heads', () => {
     assert.deepEqual(told(await audit({ log, grounds: shown })), []);
     const kept = await audit({ log, grounds: shown, keptHeads: [{ number: 1, root: 'cd'.repeat(32) }] });
     assert.deepEqual(told(kept), ['headForged heads-log']);
+  });
+
+  it('finds that a head which the auditor kept is gone, with those after it, or with all', async () => {
+    const kept = { keptHeads: [{ number: 2, root: 'cd'.repeat(32) }] };
+    assert.deepEqual(pointed(await audit({ log: written(whole), grounds: shown, ...kept })), [
+      'headForged heads-log 0',
+    ]);
+    assert.deepEqual(pointed(await audit({ log: written(honest), grounds: shown, ...kept })), [
+      'headForged heads-log -',
+    ]);
+  });
+
+  it('compares the log with each head that the auditor kept: what was written anew beneath it is found, though all later heads fit', async () => {
+    const second = '0198f3c2-0000-8000-8000-0000000000b2';
+    const began = on(`webhook-${second}`, testStart(second));
+    const kept = head([...whole, ...began], first.event as HeadsEvent);
+    const anew = instead(began, `webhook-${second}`, 'WebhookSendStarted', () => ({ url: 'https://other.example' }));
+    const said = [...whole, ...anew, kept];
+    for (let [number, before] = [3, kept]; number <= 12; number += 1) {
+      const id = `0198f3c2-0000-8000-8000-0000000001${String(number).padStart(2, '0')}`;
+      said.push(...on(`webhook-${id}`, testStart(id)));
+      before = head(said, before.event as HeadsEvent);
+      said.push(before);
+    }
+    const { root } = kept.event.data as HeadSigned;
+    const keptHeads = [{ number: 2, root }];
+    assert.deepEqual(pointed(await audit({ log: written(said), grounds: shown, keptHeads })), [
+      'headRootWrong heads-log 1',
+    ]);
+  });
+
+  it('finds a head that covers less than the one before it', async () => {
+    const id = '0198f3c2-0000-8000-8000-0000000000aa';
+    const more = [...whole, ...on(`webhook-${id}`, testStart(id))];
+    const less = head(more, first.event as HeadsEvent, ['webhook']);
+    assert.deepEqual(pointed(await audit({ log: written([...more, less]), grounds: shown })), [
+      'headForged heads-log 1',
+    ]);
+  });
+
+  it('finds heads in another stream of theirs, and compares the log with none of them', async () => {
+    const id = '0198f3c2-0000-8000-8000-0000000000aa';
+    const beside = { ...head([...whole, ...on(`webhook-${id}`, testStart(id))]), stream: 'heads-other' };
+    const found = pointed(await audit({ log: written([...whole, beside]), grounds: shown }));
+    assert.deepEqual(found, ['illegalEvent heads-other 0']);
   });
 });

@@ -68,10 +68,14 @@ const furthest = (events: readonly StoredEvent[]): bigint =>
   events.map(({ position }) => position).toSorted((a, b) => Number(b - a))[0] ?? 0n;
 
 /** A head over all that is said so far. */
-export function head(said: readonly Said[], before: HeadsEvent | null = null): Said {
+export function head(
+  said: readonly Said[],
+  before: HeadsEvent | null = null,
+  categories: readonly string[] = coveredCategories,
+): Said {
   const tips = new Map(written(said).map((event) => [event.stream, event]));
   tips.delete('heads-log');
-  const covered = [...tips.values()];
+  const covered = [...tips.values()].filter(({ stream }) => categories.includes(categoryOf(stream)));
   const position = furthest(covered);
   const decided = signHead(
     before,
@@ -80,7 +84,7 @@ export function head(said: readonly Said[], before: HeadsEvent | null = null): S
       until: minute(said.length),
       events: covered.reduce((sum, { revision }) => sum + revision + 1n, 0n).toString(),
       streams: String(covered.length),
-      categories: [...coveredCategories],
+      categories: [...categories],
       root: rootOfStreams(
         covered.map((event) => ({ stream: event.stream, revision: event.revision, link: linkOf(event) })),
       ),
