@@ -1,6 +1,6 @@
 /** Pass one: the log in its own order, each event checked by itself and put aside in its stream's order. */
 import { eventCodec, linkOf } from '../../commands/codec.ts';
-import { categoryOf, type StoredEvent } from '../../domain/decider.ts';
+import { categoryOf, type DomainEvent, type StoredEvent } from '../../domain/decider.ts';
 import { categories } from '../../domain/streams.ts';
 import type { Seals } from '../security/seals.ts';
 import type { FindingCode } from './findings.ts';
@@ -53,13 +53,13 @@ export const entryKey = ({ stream, revision }: Pick<Entry, 'stream' | 'revision'
 
 export function readEntry(stored: StoredEvent, believed: Believed | null): Entry {
   const { stream, position, id, type } = stored;
-  const metadata = (typeof stored.metadata === 'object' && stored.metadata) || { prev: null, at: '', seal: undefined };
-  const link = linkOf({ ...stored, metadata: metadata as StoredEvent['metadata'] });
+  const metadata = metadataOf(stored);
+  const link = linkOf({ ...stored, metadata });
   const sealed = believed === null || isSealed(link, metadata.seal, position, believed);
-  const misfit = schemaProblem(stored);
+  const { data, misfit } = readData({ ...stored, metadata });
   const wrong = [
     ...(sealed ? [] : [{ code: 'sealWrong', message: `${type} has no seal of the service` } as const]),
-    ...(misfit === undefined ? [] : [{ code: 'schemaWrong', message: misfit } as const]),
+    ...(misfit === null ? [] : [{ code: 'schemaWrong', message: misfit } as const]),
   ];
   const { prev, at } = metadata;
   const own = {
@@ -68,35 +68,59 @@ export function readEntry(stored: StoredEvent, believed: Believed | null): Entry
     position: position.toString(),
     id,
     type,
-    at,
-    prev,
+    at: typeof at === 'string' ? at : '',
+    prev: prev ?? null,
     link,
     sealed,
   };
-  return { ...own, ...(wrong.length > 0 && { wrong }), data: dataOf(stored) };
+  return { ...own, ...(wrong.length > 0 && { wrong }), data };
 }
+
+/** Whoever writes to the store may put anything there. */
+const metadataOf = ({ metadata }: StoredEvent): StoredEvent['metadata'] =>
+  typeof metadata === 'object' && metadata !== null ? metadata : ({ prev: null, at: '' } as StoredEvent['metadata']);
 
 function isSealed(link: string, seal: unknown, position: bigint, { begun, sealsAt }: Believed): boolean {
   if (seal === undefined && position < begun) return true;
   return typeof seal === 'string' && sealsAt(position).isSealOf(link, seal);
 }
 
-function schemaProblem(stored: StoredEvent): string | undefined {
+interface ReadData {
+  readonly data: object;
+  /** Why no version of the service writes it; null where one may have. */
+  readonly misfit: string | null;
+}
+
+/** In today's form, without what is long. What cannot be read is told of as it stands there. */
+function readData(stored: StoredEvent): ReadData {
+  const { type } = stored;
+  const there = typeof stored.data === 'object' && stored.data !== null ? stored.data : {};
   const category = categoryOf(stored.stream);
-  if (!known.has(category)) return `${category} is no category of streams`;
-  const event = eventCodec.read(stored);
-  if (!event) return `${stored.type} is no event of ${category}`;
+  if (!known.has(category)) return { data: there, misfit: `${category} is no category of streams` };
+  const { schemaVersion } = stored.metadata;
+  // Older forms are raised version by version: a number far below the first one would take for ever.
+  if (!Number.isSafeInteger(schemaVersion) || schemaVersion < 1 || there !== stored.data)
+    return { data: there, misfit: `${type} has no data, or is of no version` };
+  try {
+    const event = eventCodec.read(stored);
+    if (!event) return { data: there, misfit: `${type} is no event of ${category}` };
+    return { data: short(type, event.data), misfit: misfitOf(category, event) };
+  } catch (error) {
+    return { data: there, misfit: `${type} cannot be read: ${(error as Error).message}` };
+  }
+}
+
+function misfitOf(category: string, event: DomainEvent): string | null {
   try {
     eventCodec.check(category, event);
-    return undefined;
+    return null;
   } catch (error) {
     return (error as Error).message;
   }
 }
 
-/** Today's form, without what is long. */
-function dataOf(stored: StoredEvent): object {
-  const data = { ...(eventCodec.read(stored)?.data ?? (stored.data as object)) };
-  for (const name of leftOut[stored.type] ?? []) delete (data as { [name: string]: unknown })[name];
+function short(type: string, whole: object): object {
+  const data = { ...whole };
+  for (const name of leftOut[type] ?? []) delete (data as { [name: string]: unknown })[name];
   return data;
 }

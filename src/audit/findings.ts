@@ -72,9 +72,12 @@ export interface Where {
   readonly id: string | null;
 }
 
+/** Some hold what somebody else wrote. */
+const messageMax = 2_000;
+
 export const findingAt = (
   code: FindingCode,
   { stream, revision, id }: Where,
   message: string,
   transaction: Finding['transaction'] = null,
-): Finding => ({ code, stream, revision, eventId: id, message, transaction });
+): Finding => ({ code, stream, revision, eventId: id, message: message.slice(0, messageMax), transaction });

@@ -13,6 +13,7 @@ import { quoted, type Sql } from '../../projections/sql.ts';
 import type { Database } from '../postgres/database.ts';
 import { ddlOf } from '../postgres/migrate.ts';
 import { follow } from '../runtime/follow.ts';
+import { createCollector } from './collector.ts';
 import { type Finding, findingAt } from './findings.ts';
 
 export interface ReadModelsDeps {
@@ -30,12 +31,12 @@ export interface ReadModelsReport {
   readonly tables: number;
   readonly findings: readonly Finding[];
   readonly found: number;
+  /** How many there are of each code and table. */
+  readonly kinds: Readonly<{ [kind: string]: number }>;
 }
 
 const batch = { eventsMin: 5_000, eventsMax: 10_000 } as const;
 const rowsAtOnce = 2_000;
-/** Told one by one; the others are counted. */
-const findingsMax = 200;
 
 interface Live {
   readonly schema: string;
@@ -125,8 +126,8 @@ async function compareTables(
   { progress }: ReadModelsDeps,
   { snapshot, own, live, schema, tables }: Sides,
 ): Promise<ReadModelsReport> {
-  const findings: Finding[] = [];
-  let [rows, found, done] = [0, 0, 0];
+  const results = createCollector(({ code, stream }) => `${code} ${stream.split(' ', 1)[0]}`);
+  let [rows, done] = [0, 0];
   for (const table of tables.values()) {
     const due = rowsIn(own, schema, table)[Symbol.asyncIterator]();
     const there = rowsIn(snapshot, live.schema, table)[Symbol.asyncIterator]();
@@ -139,17 +140,14 @@ async function compareTables(
       ];
       rows += 1;
       const finding = differenceOf(table, wanted ?? undefined, held ?? undefined);
-      if (finding) {
-        found += 1;
-        if (findings.length < findingsMax) findings.push(finding);
-      }
+      if (finding) results.find(finding);
       if (wanted) a = await due.next();
       if (held) b = await there.next();
     }
     done += 1;
     progress?.('comparing', done / tables.size);
   }
-  return { rows, tables: tables.size, findings, found };
+  return { rows, tables: tables.size, findings: results.found(), found: results.count(), kinds: results.kinds() };
 }
 
 interface RowText {

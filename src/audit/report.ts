@@ -2,6 +2,7 @@
 import { type ChainId, chainOf, tokenAt } from '../../domain/chains.ts';
 import { coinAddress, coinOf } from '../../domain/coins.ts';
 import { formatAmount } from '../../domain/money.ts';
+import { findingsOfKindMax } from './collector.ts';
 import { type Finding, nextSteps } from './findings.ts';
 import type { ReadModelsReport } from './readModels.ts';
 import type { AuditReport } from './run.ts';
@@ -68,6 +69,13 @@ export function findingText({ code, stream, revision, eventId, message, transact
       ? ''
       : ` [${chainOf(transaction.chainId as ChainId).name}, block ${transaction.block ?? 'unknown'}, ${transaction.hash}]`;
   return `${code}: ${stream}${event}: ${message}${shown}\n    ${nextSteps[code]}`;
+}
+
+/** What was counted and is not told one by one. */
+export function restTexts({ kinds, readModels }: WholeReport): readonly string[] {
+  return Object.entries({ ...kinds, ...readModels?.kinds })
+    .filter(([, count]) => count > findingsOfKindMax)
+    .map(([kind, count]) => `${kind}: ${count - findingsOfKindMax} more are not listed`);
 }
 
 /** In one sentence, how much was looked at and how fast. */

@@ -6,6 +6,7 @@ import type { ChainId } from '../../domain/chains.ts';
 import { epochMs, type Instant, instant } from '../../domain/time.ts';
 import type { Witness } from './chains.ts';
 import { type DepositClaim, type Fact, factKey, newsKey, type Out } from './claims.ts';
+import { type Collector, createCollector } from './collector.ts';
 import { compareFacts } from './compare.ts';
 import type { World } from './comparing.ts';
 import type { Finding, Gap } from './findings.ts';
@@ -58,22 +59,21 @@ export interface AuditReport {
   readonly events: number;
   readonly streams: number;
   readonly transactions: number;
-  /** The first so many, in the order of streams; `found` counts all. */
+  /** The first so many of each code, in the order of streams; `found` and `kinds` count all. */
   readonly findings: readonly Finding[];
   readonly found: number;
+  readonly kinds: Readonly<{ [code: string]: number }>;
   readonly gaps: readonly Gap[];
   readonly payments: readonly PaymentSums[];
   readonly accounts: readonly AccountSums[];
   readonly seconds: number;
 }
 
-export const findingsMax = 1_000;
-
 /** Crash anywhere: the next run goes on with what was read, and nothing else was touched. */
 export async function runAudit(deps: AuditDeps): Promise<AuditReport> {
   const began_ms = performance.now();
   const place = openWorkplace(deps.directory);
-  const results = collector();
+  const results: Results = { ...createCollector(), gaps: [] };
   const tell = deps.progress ?? (() => {});
   const read = await readLog(
     { ...deps, progress: (done, total, count) => tell({ part: 'log', done: Number(done) / Number(total), count }) },
@@ -87,8 +87,8 @@ export async function runAudit(deps: AuditDeps): Promise<AuditReport> {
   );
   for (const gap of shown.gaps) results.gaps.push(gap);
   compare(deps, told, shown, results);
-  const findings = results.found();
-  if (!findings.some(({ code }) => code === 'streamChanged' || code === 'streamTruncated')) told.keepTips();
+  const kinds = results.kinds();
+  if (!kinds['streamChanged'] && !kinds['streamTruncated']) told.keepTips();
   place.clear();
   return {
     until: read.state.until,
@@ -96,8 +96,9 @@ export async function runAudit(deps: AuditDeps): Promise<AuditReport> {
     events: read.state.events,
     streams: told.streams,
     transactions: shown.transactions,
-    findings,
+    findings: results.found(),
     found: results.count(),
+    kinds,
     gaps: results.gaps,
     payments: told.payments.rows(),
     accounts: shown.standings.flatMap(
@@ -110,27 +111,8 @@ export async function runAudit(deps: AuditDeps): Promise<AuditReport> {
 
 const settledBefore = ({ now, patience_ms }: AuditDeps): Instant => instant(epochMs(now()) - patience_ms);
 
-interface Results {
+interface Results extends Collector {
   readonly gaps: Gap[];
-  find(finding: Finding): void;
-  count(): number;
-  found(): readonly Finding[];
-}
-
-function collector(): Results {
-  const findings: Finding[] = [];
-  let count = 0;
-  const byPlace = (a: Finding, b: Finding): number =>
-    a.stream < b.stream ? -1 : a.stream > b.stream ? 1 : (a.revision ?? -1) - (b.revision ?? -1);
-  return {
-    gaps: [],
-    find(finding) {
-      count += 1;
-      if (findings.length < findingsMax) findings.push(finding);
-    },
-    count: () => count,
-    found: () => findings.toSorted(byPlace),
-  };
 }
 
 export interface Told {
@@ -187,7 +169,7 @@ function passStreams(deps: AuditDeps, place: Workplace, { entries, state }: LogR
     every(entry) {
       tips.entry(entry);
       // Its name comes before those of all streams that ask it.
-      if (entry.stream === addressBookStream) book.next(entry);
+      if (entry.stream === addressBookStream && entry.sealed) book.next(entry);
       count += 1;
       if (count % 5_000 === 0) deps.progress?.({ part: 'streams', done: count / state.events, count });
     },

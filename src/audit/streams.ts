@@ -94,17 +94,17 @@ export function auditStreams(entries: Iterable<Sorted<Entry>>, deps: StreamsDeps
       const chained = follows(deps.out, entry, null);
       current = { stream: entry.stream, reckoner: reckonerOf(entry.stream, deps), last: entry, chained };
     }
-    deps.every(entry);
     const { reckoner, chained } = current;
+    guarded(deps, entry, () => deps.every(entry));
     for (const { code, message } of entry.wrong ?? []) deps.out.find(findingAt(code, entry, message));
-    if (chained && entry.sealed) deps.good(entry);
-    guarded(deps, entry, () => reckoner.next(entry));
+    if (chained && entry.sealed) guarded(deps, entry, () => deps.good(entry));
+    if (!entry.wrong?.some(({ code }) => code === 'schemaWrong')) guarded(deps, entry, () => reckoner.next(entry));
   }
   end(current);
   return { streams };
 }
 
-/** Data that no schema allows can break any reckoning: that is a finding, not the end of the audit. */
+/** What a schema allows and no decision made can break a reckoning: that is a finding, not the end of the audit. */
 function guarded({ out }: StreamsDeps, entry: Entry, act: () => void): void {
   try {
     act();

@@ -1,16 +1,16 @@
 /** `npm run audit`: whether the log, the chains and the read models say the same. It reads alone: nothing is signed, appended or sent. */
-import { MultiBar, Presets } from 'cli-progress';
 import { Command, InvalidArgumentError } from 'commander';
 import { Registry } from 'prom-client';
 import type { ChainBroken } from '../../commands/codec.ts';
 import { epochMs, instant } from '../../domain/time.ts';
 import { projectionSets } from '../../projections/sets.ts';
 import type { Witness } from '../audit/chains.ts';
+import { mixed } from '../audit/collector.ts';
 import type { KeptHead } from '../audit/heads.ts';
 import { auditDirectory, leaveLast } from '../audit/last.ts';
 import { auditReadModels, type ReadModelsReport } from '../audit/readModels.ts';
-import { findingText, reportJson, summaryText, sumsTables, type WholeReport } from '../audit/report.ts';
-import { type Progress, runAudit } from '../audit/run.ts';
+import { findingText, reportJson, restTexts, summaryText, sumsTables, type WholeReport } from '../audit/report.ts';
+import { runAudit } from '../audit/run.ts';
 import { paymentStory } from '../audit/story.ts';
 import { openChains } from '../chains/open.ts';
 import type { Config } from '../config.ts';
@@ -20,6 +20,7 @@ import { openDatabase } from '../postgres/database.ts';
 import { believedBy, witnessOf } from '../roles/audit.ts';
 import { openLines } from '../runtime/nodeMetrics.ts';
 import { systemClock } from '../runtime/system.ts';
+import { type Bars, openBars } from './auditBars.ts';
 import { storyText } from './auditStory.ts';
 import { connections, masterKeyOf } from './connections.ts';
 import { readEnvironment } from './core.ts';
@@ -158,11 +159,14 @@ async function auditRows(
       tables: reports.reduce((sum, { tables }) => sum + tables, 0),
       findings: reports.flatMap(({ findings }) => findings),
       found: reports.reduce((sum, { found }) => sum + found, 0),
+      kinds: Object.assign({}, ...reports.map(({ kinds }) => kinds)),
     };
   } finally {
     await database.close();
   }
 }
+
+const shownOf = ({ findings, readModels }: WholeReport) => [...findings, ...(readModels?.findings ?? [])];
 
 function foundIn({ found, readModels }: WholeReport): number {
   return found + (readModels?.found ?? 0);
@@ -171,8 +175,7 @@ function foundIn({ found, readModels }: WholeReport): number {
 /** For the role that watches how old the last audit is: one that leaves parts out is none. */
 function leave(directory: string, report: WholeReport, { logOnly, readModels, seals }: Options): void {
   if (logOnly || !readModels || !seals) return;
-  const all = [...report.findings, ...(report.readModels?.findings ?? [])];
-  const told = all.map(({ code, stream }) => `${code} ${stream}`);
+  const told = mixed(shownOf(report)).map(({ code, stream }) => `${code} ${stream}`);
   leaveLast(directory, { at: systemClock.now(), findings: foundIn(report), told, gaps: report.gaps.length });
 }
 
@@ -188,8 +191,8 @@ function print(report: WholeReport): void {
   const tables = sumsTables(report);
   if (report.payments.length > 0) console.table(tables.payments);
   if (report.accounts.length > 0) console.table(tables.accounts);
-  for (const finding of [...report.findings, ...(report.readModels?.findings ?? [])])
-    console.error(findingText(finding));
+  for (const finding of shownOf(report)) console.error(findingText(finding));
+  for (const line of restTexts(report)) console.error(line);
   for (const { of, why } of report.gaps) console.error(`not looked at: ${of}: ${why}`);
   console.log(summaryText(report));
   const { readModels } = report;
@@ -214,40 +217,4 @@ async function tellPayment(id: string, options: Options): Promise<void> {
     if (story.findings.length > 0) process.exitCode = 1;
     console.log(options.json ? JSON.stringify(story, null, 2) : storyText(story));
   });
-}
-
-interface Bars {
-  tell(progress: Progress): void;
-  show(part: string, done: number | null, note: string): void;
-  stop(): void;
-}
-
-function openBars(quiet: boolean): Bars {
-  const bars = new MultiBar(
-    {
-      format: '{part} [{bar}] {percentage}% | {note}',
-      noTTYOutput: !quiet,
-      notTTYSchedule: 5_000,
-      stream: process.stderr,
-      hideCursor: true,
-    },
-    Presets.shades_classic,
-  );
-  const shown = new Map<string, { readonly bar: ReturnType<MultiBar['create']>; readonly began_ms: number }>();
-  const draw = (part: string, done: number | null, note: string, count: number): void => {
-    if (quiet) return;
-    const known = shown.get(part) ?? {
-      bar: bars.create(1_000, 0, { part: part.padEnd(20), note: '' }),
-      began_ms: performance.now(),
-    };
-    shown.set(part, known);
-    const seconds = (performance.now() - known.began_ms) / 1_000;
-    const rate = count > 0 && seconds > 0.2 ? `${count} | ${Math.round(count / seconds)}/s` : note;
-    known.bar.update(Math.round((done ?? 0) * 1_000), { note: rate });
-  };
-  return {
-    tell: ({ part, done, count }) => draw(part, done, '', count),
-    show: (part, done, note) => draw(part, done, note, 0),
-    stop: () => bars.stop(),
-  };
 }
