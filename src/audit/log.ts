@@ -1,8 +1,9 @@
 /** Reads the log once, from its first event to what was its end when the audit began, and puts it aside in the order of streams. */
 import { streamPrefixes } from '../../commands/codec.ts';
 import type { EventStore } from '../../commands/ports.ts';
-import { type Believed, type Entry, entryKey, readEntry } from './entry.ts';
-import { headsStream, type KeptHead, withHead } from './heads.ts';
+import { type Believed, type Entry, entryKey } from './entry.ts';
+import type { KeptHead } from './heads.ts';
+import { createNotes } from './noted.ts';
 import { createSpill, type Spill } from './spill.ts';
 import type { AuditState, Workplace } from './state.ts';
 
@@ -35,6 +36,8 @@ const fresh = (tail: bigint, wanted: readonly number[]): AuditState => ({
   heads: [],
   wanted,
   held: [],
+  since: null,
+  sealedSince: null,
   entryRuns: [],
   evidenceRuns: [],
   read: {},
@@ -58,21 +61,17 @@ export async function readLog(
     place.save(state);
   };
   const after = state.after === null ? null : BigInt(state.after);
+  const notes = createNotes(state, believed, wanted);
   let unsaved = 0;
   if (until === 0n || (after !== null && after >= until)) return { entries, state, goneOnFrom };
   for await (const batch of log.all({ after, prefixes: streamPrefixes, signal })) {
     const events = batch.events.filter(({ position }) => position <= until);
-    let { heads, held } = state;
     for (const stored of events) {
-      const entry = readEntry(stored, believed);
-      if (entry.stream === headsStream && entry.type === 'HeadSigned' && !entry.wrong) {
-        heads = withHead(heads, entry);
-        if (held.length < wanted.length && wanted.includes(entry.data.number)) held = [...held, entry];
-      }
+      const entry = notes.read(stored);
       entries.add(entryKey(entry), entry);
     }
     unsaved += events.length;
-    state = { ...state, after: batch.position.toString(), events: state.events + events.length, heads, held };
+    state = { ...state, after: batch.position.toString(), events: state.events + events.length, ...notes.now() };
     if (unsaved >= saveEvery) {
       save();
       unsaved = 0;

@@ -12,6 +12,7 @@ import type { World } from './comparing.ts';
 import type { Finding, Gap } from './findings.ts';
 import { auditHeads, comparedHeads, type KeptHead, type Leaf } from './heads.ts';
 import { type LogDeps, type LogRead, readLog } from './log.ts';
+import { auditGuards } from './noted.ts';
 import { addressBookStream, createBook } from './reckon/book.ts';
 import { createSpill, grouped, type Spill } from './spill.ts';
 import { openWorkplace, type Workplace } from './state.ts';
@@ -79,6 +80,7 @@ export async function runAudit(deps: AuditDeps): Promise<AuditReport> {
     { ...deps, progress: (done, total, count) => tell({ part: 'log', done: Number(done) / Number(total), count }) },
     place,
   );
+  auditGuards(read.state, { believed: deps.believed, now: deps.now() }, results);
   const told = passStreams(deps, place, read, results);
   const shown = await readChains(
     { ...deps, ...told, progress: (count) => tell({ part: 'chains', done: null, count }) },

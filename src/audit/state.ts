@@ -14,6 +14,10 @@ export interface AuditState {
   /** Those that the auditor holds, by their numbers; found, they are in `held`. */
   readonly wanted: readonly number[];
   readonly held: readonly Entry[];
+  /** When the log's first event says that it was written. */
+  readonly since: string | null;
+  /** Position of the first event with a good seal. */
+  readonly sealedSince: string | null;
   readonly entryRuns: readonly string[];
   readonly evidenceRuns: readonly string[];
   /** How far each account's or batch's history was read: its next page, or `done`. */
@@ -22,7 +26,7 @@ export interface AuditState {
 }
 
 /** What files of another version hold is not gone on with. */
-const version = 4;
+const version = 5;
 
 export interface Workplace {
   readonly directory: string;
