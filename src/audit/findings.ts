@@ -43,6 +43,10 @@ export const nextSteps = {
   booksOpen: 'the account holds another amount than recorded: npm run treasury -- books',
   rowDiffers: 'the read model is not what the log says: npm run rebuild',
   rowMissing: 'the log says this row exists: npm run rebuild',
+  rowsOld:
+    'the read models are older than the log: start the service; where it runs, somebody set them back: npm run rebuild',
+  tableWrong:
+    'the service did not make this table or view so: find out who writes to Postgres, drop it, then npm run rebuild',
   rowUnknown: 'no event leads to this row: find out who writes to Postgres, then npm run rebuild',
 } as const;
 

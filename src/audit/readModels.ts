@@ -5,6 +5,7 @@
 import { eventCodec, streamPrefixes } from '../../commands/codec.ts';
 import { readStream } from '../../commands/handle.ts';
 import type { EventStore } from '../../commands/ports.ts';
+import type { Instant } from '../../domain/time.ts';
 import { applyChanges, describeTables, type Table } from '../../projections/apply.ts';
 import { project } from '../../projections/commit.ts';
 import { createFold, introductionsIn, introductionsStream } from '../../projections/fold.ts';
@@ -15,6 +16,7 @@ import { ddlOf } from '../postgres/migrate.ts';
 import { follow } from '../runtime/follow.ts';
 import { createCollector } from './collector.ts';
 import { type Finding, findingAt } from './findings.ts';
+import { auditTables, showTables } from './tables.ts';
 
 export interface ReadModelsDeps {
   /** As the service believes it. */
@@ -22,6 +24,8 @@ export interface ReadModelsDeps {
   /** Statements may take long here. */
   readonly database: Database;
   readonly set: ProjectionSet;
+  /** What was written before is in the rows by now. */
+  readonly settledBefore: Instant;
   readonly signal: AbortSignal;
   readonly progress?: (part: 'filling' | 'comparing', done: number) => void;
 }
@@ -52,20 +56,42 @@ export async function auditReadModels(deps: ReadModelsDeps): Promise<ReadModelsR
   try {
     return await database.transaction(async (snapshot) => {
       await snapshot.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY');
+      await snapshot.query(definitionsInFull);
       const live = await liveOf(snapshot, set);
-      const tables = await describeTables(snapshot, live.schema);
-      await database.transaction(async (tx) => {
+      const tables = await database.transaction(async (tx) => {
         await tx.query(`DROP SCHEMA IF EXISTS ${quoted(schema)} CASCADE`);
         await tx.query(`CREATE SCHEMA ${quoted(schema)}`);
         await tx.query(`SET LOCAL search_path = ${quoted(schema)}`);
         await tx.query(ddl.tables);
+        const made = await describeTables(tx, schema);
+        await showTables(tx, schema, made.keys());
+        return made;
       });
       await fill(deps, schema, live.position);
-      return await database.transaction((own) => compareTables(deps, { snapshot, own, live, schema, tables }));
+      const late = await lateness(deps, live);
+      return await database.transaction((own) => compareTables(deps, { snapshot, own, live, schema, tables, late }));
     });
   } finally {
     await database.query(`DROP SCHEMA IF EXISTS ${quoted(schema)} CASCADE`);
   }
+}
+
+const definitionsInFull = 'SET LOCAL search_path = pg_catalog';
+
+/** Rows that are of an older log than this fit their checkpoint: who sets both back hides what came since. */
+async function lateness(
+  { store, set, settledBefore, signal }: ReadModelsDeps,
+  { position }: Live,
+): Promise<readonly Finding[]> {
+  for await (const { events, live } of store.all({ after: position, prefixes: streamPrefixes, signal })) {
+    const [next] = events;
+    if (!next && !live) continue;
+    if (!next || next.metadata.at >= settledBefore) return [];
+    const where = { stream: set.name, revision: null, id: null };
+    const what = `they hold nothing after position ${position ?? 'none'}; ${next.stream} went on at ${next.position}, ${next.metadata.at}`;
+    return [findingAt('rowsOld', where, what)];
+  }
+  return [];
 }
 
 async function liveOf(snapshot: Sql, { name, version }: ProjectionSet): Promise<Live> {
@@ -120,15 +146,20 @@ interface Sides {
   readonly live: Live;
   readonly schema: string;
   readonly tables: ReadonlyMap<string, Table>;
+  readonly late: readonly Finding[];
 }
 
 async function compareTables(
   { progress }: ReadModelsDeps,
-  { snapshot, own, live, schema, tables }: Sides,
+  { snapshot, own, live, schema, tables, late }: Sides,
 ): Promise<ReadModelsReport> {
   const results = createCollector(({ code, stream }) => `${code} ${stream.split(' ', 1)[0]}`);
   let [rows, done] = [0, 0];
-  for (const table of tables.values()) {
+  await own.query(definitionsInFull);
+  const schemas = { live: live.schema, own: schema };
+  const { findings, good } = await auditTables({ live: snapshot, own, schemas, tables });
+  for (const finding of [...late, ...findings]) results.find(finding);
+  for (const table of good) {
     const due = rowsIn(own, schema, table)[Symbol.asyncIterator]();
     const there = rowsIn(snapshot, live.schema, table)[Symbol.asyncIterator]();
     let [a, b] = [await due.next(), await there.next()];
@@ -145,7 +176,7 @@ async function compareTables(
       if (held) b = await there.next();
     }
     done += 1;
-    progress?.('comparing', done / tables.size);
+    progress?.('comparing', done / good.length);
   }
   return { rows, tables: tables.size, findings: results.found(), found: results.count(), kinds: results.kinds() };
 }

@@ -2,7 +2,7 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { Registry } from 'prom-client';
 import type { ChainBroken } from '../../commands/codec.ts';
-import { epochMs, instant } from '../../domain/time.ts';
+import { epochMs, type Instant, instant } from '../../domain/time.ts';
 import { projectionSets } from '../../projections/sets.ts';
 import type { Witness } from '../audit/chains.ts';
 import { mixed } from '../audit/collector.ts';
@@ -110,6 +110,8 @@ async function inWorld<T>({ logOnly, seals }: Options, work: (world: World) => P
   }
 }
 
+const settledIn = ({ patience }: Options): Instant => instant(epochMs(systemClock.now()) - patience * 60_000);
+
 async function auditAll(options: Options): Promise<void> {
   const signal = untilInterrupted('Interrupted: run it again, it goes on where it stopped.');
   await inWorld(options, async (world) => {
@@ -117,6 +119,7 @@ async function auditAll(options: Options): Promise<void> {
     const directory = options.directory ?? auditDirectory(config.dataDir);
     const bars = openBars(options.json || options.quiet);
     try {
+      const settledBefore = settledIn(options);
       const report = await runAudit({
         log: store,
         believed: trust && believedBy(trust),
@@ -130,7 +133,7 @@ async function auditAll(options: Options): Promise<void> {
         progress: bars.tell,
         signal,
       });
-      const readModels = options.readModels ? await auditRows(world, bars, signal) : null;
+      const readModels = options.readModels ? await auditRows(world, { bars, signal, settledBefore }) : null;
       bars.stop();
       leave(directory, { ...report, readModels }, options);
       show({ ...report, readModels }, options);
@@ -142,8 +145,7 @@ async function auditAll(options: Options): Promise<void> {
 
 async function auditRows(
   { databaseUrl, store, trust }: World,
-  bars: Bars,
-  signal: AbortSignal,
+  { bars, ...how }: { readonly bars: Bars; readonly signal: AbortSignal; readonly settledBefore: Instant },
 ): Promise<ReadModelsReport> {
   const database = openDatabase({ url: databaseUrl, applicationName: 'audit', statementTimeout_ms });
   // As the service believes it: what it leaves out is in no row, and a finding of its own.
@@ -152,7 +154,7 @@ async function auditRows(
     const reports: ReadModelsReport[] = [];
     for (const set of projectionSets) {
       const progress = (part: string, done: number) => bars.show(`${set.name}, ${part}`, done, '');
-      reports.push(await auditReadModels({ store: believed, database, set, signal, progress }));
+      reports.push(await auditReadModels({ store: believed, database, set, ...how, progress }));
     }
     return {
       rows: reports.reduce((sum, { rows }) => sum + rows, 0),
@@ -204,7 +206,7 @@ function print(report: WholeReport): void {
 
 async function tellPayment(id: string, options: Options): Promise<void> {
   await inWorld(options, async ({ store, trust, witnesses }) => {
-    const settledBefore = instant(epochMs(systemClock.now()) - options.patience * 60_000);
+    const settledBefore = settledIn(options);
     const believed = trust && believedBy(trust);
     const story = await paymentStory(id, {
       log: store,
