@@ -110,7 +110,9 @@ async function inWorld<T>({ logOnly, seals }: Options, work: (world: World) => P
   }
 }
 
-const settledIn = ({ patience }: Options): Instant => instant(epochMs(systemClock.now()) - patience * 60_000);
+function settledIn({ patience }: Options): Instant {
+  return instant(epochMs(systemClock.now()) - patience * 60_000);
+}
 
 async function auditAll(options: Options): Promise<void> {
   const signal = untilInterrupted('Interrupted: run it again, it goes on where it stopped.');
@@ -168,7 +170,9 @@ async function auditRows(
   }
 }
 
-const shownOf = ({ findings, readModels }: WholeReport) => [...findings, ...(readModels?.findings ?? [])];
+function shownOf({ findings, readModels }: WholeReport) {
+  return [...findings, ...(readModels?.findings ?? [])];
+}
 
 function foundIn({ found, readModels }: WholeReport): number {
   return found + (readModels?.found ?? 0);
