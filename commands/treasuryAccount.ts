@@ -6,6 +6,7 @@ import { explainNonces, pausePayouts as pause, resumePayouts as resume } from '.
 import { type TreasuryState, treasury, treasuryInstance } from '../domain/treasury/state.ts';
 import { type By, currentState, type Handle, type Handled } from './handle.ts';
 import type { Clock } from './ports.ts';
+import { firstNonceOf, type OpeningRail } from './transfers/firstNonce.ts';
 
 interface Deps {
   readonly handle: Handle;
@@ -27,24 +28,24 @@ export const resumePayouts = ({ handle, clock }: Deps, account: TreasuryAccount,
 
 /**
  * Stops signing for the account, also for what has its nonce. What is recorded is still sent. Where nothing was paid yet, as far as the log
- * knows, its history begins with the pause.
- * @param minedNonce its next nonce as its chain has mined it, enough nodes agreeing; 0 on a chain without nonces
+ * knows, its history begins with the pause: only for that nodes are asked, so that no outage of theirs keeps an operator from it.
+ *
+ * Crash before the append: nothing has happened. What its chain mines between answer and append leaves the log behind, and nothing is signed.
+ * @throws Unavailable while nodes do not agree where the history begins
  */
-export const pausePayouts = (
-  { handle, clock }: Deps,
-  account: TreasuryAccount,
-  { minedNonce, reason }: { readonly minedNonce: bigint; readonly reason: string },
-  by: By,
-): Outcome => {
+export async function pausePayouts({ handle, clock }: Deps, rail: OpeningRail, reason: string, by: By): Outcome {
+  const { chainId, account } = rail;
+  const { opened } = await loadTreasury(handle, rail);
+  const minedNonce = opened ? 0n : await firstNonceOf(rail);
   const decide = (state: TreasuryState): Decision<TreasuryEvent> => {
     const now = clock.now();
-    const opening = openTreasury(state, { ...account, minedNonce, now });
+    const opening = openTreasury(state, { chainId, account, minedNonce, now });
     if (isRefusal(opening)) return opening;
     const paused = pause(opening.reduce(treasury.evolve, state), reason, now);
     return isRefusal(paused) ? paused : [...opening, ...paused];
   };
-  return handle(treasury, instanceOf(account), decide, { ...by, appId: null });
-};
+  return await handle(treasury, instanceOf(rail), decide, { ...by, appId: null });
+}
 
 /** The account goes on though transactions used its nonces that the log does not know of: an operator knows them. */
 export const explainNoncesOf = (

@@ -3,23 +3,13 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { chains } from '../domain/chains.ts';
 import { type PaymentStatus, terminalStatuses } from '../domain/payment/view.ts';
-import { fetchPayment, type PublicPayment, payAsCustomer, type Transfer } from './customer.ts';
+import { fetchPayment, type PublicPayment, payAsCustomer, type Transfer, wayToPayout } from './customer.ts';
 import type { SandboxKeys } from './keys.ts';
 import type { SandboxFile } from './sandboxFile.ts';
 import { type Acts, type Order, price } from './situations.ts';
 
 const poll_ms = 100;
 const patience_ms = 3 * 60_000;
-
-/** A payment that has come to one of these has come to all before it. */
-const way: readonly PaymentStatus[] = [
-  'payment_unpaid',
-  'payment_started',
-  'payment_payin_completed',
-  'payment_bridging',
-  'payment_payout_started',
-  'payment_payout_completed',
-];
 
 type Created = PublicPayment & { readonly paymentLink: string | null; readonly message?: string };
 
@@ -75,8 +65,7 @@ export function createActs(
 
     until: (payment, ...statuses) =>
       watch(payment, ({ id, status }) => {
-        if (statuses.some((each) => status === each || (way.includes(each) && way.indexOf(status) > way.indexOf(each))))
-          return true;
+        if (statuses.some((each) => status === each || isBeyond(status, each))) return true;
         if (terminalStatuses.includes(status) && status !== 'payment_expired')
           throw new Error(`payment ${id} ended as ${status}, not as ${statuses.join(' or ')}`);
         return false;
@@ -91,6 +80,10 @@ export function createActs(
       }),
   };
 }
+
+/** A payment that has come to one status on the way has come to all before it. */
+const isBeyond = (status: PaymentStatus, other: PaymentStatus): boolean =>
+  wayToPayout.includes(other) && wayToPayout.indexOf(status) > wayToPayout.indexOf(other);
 
 /** What the customer pays is the same in all: exactIn. */
 function orderOf({ merchant, wallet }: SandboxFile, { life_s, chainId, keyless }: Order, anyChain: string) {

@@ -9,6 +9,16 @@ import { payOnStellar } from './payOnStellar.ts';
 import type { SandboxFile } from './sandboxFile.ts';
 import { walletLinkAt } from './walletLink.ts';
 
+/** Where a payment comes past until it is paid out. */
+export const wayToPayout: readonly PaymentStatus[] = [
+  'payment_unpaid',
+  'payment_started',
+  'payment_payin_completed',
+  'payment_bridging',
+  'payment_payout_started',
+  'payment_payout_completed',
+];
+
 /** As the API answers it without a key, as far as a customer needs it. */
 export interface PublicPayment {
   readonly id: string;

@@ -3,21 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'commander';
 import { chainOf, findChain } from '../domain/chains.ts';
 import { type PaymentStatus, terminalStatuses } from '../domain/payment/view.ts';
-import { fetchPayment, payAsCustomer } from './customer.ts';
+import { fetchPayment, payAsCustomer, wayToPayout } from './customer.ts';
 import { keepKeys } from './keys.ts';
 import { readSandboxFile, type SandboxFile } from './sandboxFile.ts';
 
 const poll_ms = 200;
 const follow_ms = 10 * 60_000;
-
-const path: readonly PaymentStatus[] = [
-  'payment_unpaid',
-  'payment_started',
-  'payment_payin_completed',
-  'payment_bridging',
-  'payment_payout_started',
-  'payment_payout_completed',
-];
 
 const program = new Command('npm run pay --')
   .description('pay a payment as the sandbox’s customer and follow it')
@@ -71,8 +62,8 @@ async function follow(sandbox: SandboxFile, paymentId: string): Promise<void> {
 }
 
 function bar(status: PaymentStatus): string {
-  const last = path.length - 1;
-  const reached = status === 'payment_completed' ? last : path.indexOf(status);
+  const last = wayToPayout.length - 1;
+  const reached = status === 'payment_completed' ? last : wayToPayout.indexOf(status);
   return reached < 0 ? '✗'.padEnd(last + 1) : '█'.repeat(reached + 1).padEnd(last + 1, '░');
 }
 

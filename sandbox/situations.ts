@@ -39,15 +39,21 @@ const more = '3.00';
 /** Enough to pay in, little enough to wait for. */
 const shortLife_s = 15;
 
-/** One that is paid as it asks, up to a status. */
-const paid = (name: string, ends: PaymentStatus, webhooks: Situation['webhooks'], says: string): Situation => ({
+/** One that is paid once, as it asks unless another sum is sent, up to a status. */
+const paid = (
+  name: string,
+  ends: PaymentStatus,
+  webhooks: Situation['webhooks'],
+  says: string,
+  { order, sent }: { readonly order?: Order; readonly sent?: Sent } = {},
+): Situation => ({
   name,
   says,
   ends,
   webhooks,
   async run({ create, pay, until }) {
-    const payment = await create();
-    await pay(payment);
+    const payment = await create(order);
+    await pay(payment, sent);
     await until(payment, ends);
     return payment;
   },
@@ -92,18 +98,9 @@ export const situations: readonly Situation[] = [
   paid('payment_payin_completed', 'payment_payin_completed', 1, 'the money is final: the first webhook'),
   paid('payment_payout_started', 'payment_payout_started', 1, 'the payout is signed'),
   paid('payment_payout_completed', 'payment_payout_completed', 2, 'the payout is final: the second webhook'),
-  {
-    name: 'payment_completed',
-    says: 'a payment without a key whose two chains are one',
-    ends: 'payment_completed',
-    webhooks: 2,
-    async run({ create, pay, until }) {
-      const payment = await create({ keyless: true });
-      await pay(payment);
-      await until(payment, 'payment_completed');
-      return payment;
-    },
-  },
+  paid('payment_completed', 'payment_completed', 2, 'a payment without a key whose two chains are one', {
+    order: { keyless: true },
+  }),
   {
     name: 'payment_expired',
     says: 'nobody pays in time',
@@ -148,18 +145,9 @@ export const situations: readonly Situation[] = [
       return payment;
     },
   },
-  {
-    name: 'overpaid',
-    says: 'more than it asks for: what was agreed is paid out, the rest held',
-    ends: 'payment_payout_completed',
-    webhooks: 2,
-    async run({ create, pay, until }) {
-      const payment = await create();
-      await pay(payment, { amount: more });
-      await until(payment, 'payment_payout_completed');
-      return payment;
-    },
-  },
+  paid('overpaid', 'payment_payout_completed', 2, 'more than it asks for: what was agreed is paid out, the rest held', {
+    sent: { amount: more },
+  }),
   {
     name: 'paid_twice',
     says: 'the same again after it was paid: held',

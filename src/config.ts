@@ -132,8 +132,7 @@ export function readConfig(env: Env): Config {
     databaseUrl:
       read.url('DATABASE_URL', /^postgres(ql)?:$/) ??
       (isSigner ? '' : read.missing('DATABASE_URL', 'postgres://user:password@host:5432/payments')),
-    analystPassword:
-      read.matching('ANALYST_PASSWORD', /^[\x21-\x7e]{16,128}$/, '16 to 128 letters, digits and signs') ?? null,
+    analystPassword: read.matching('ANALYST_PASSWORD', /^[\x21-\x7e]{16,128}$/, '16 to 128 letters, digits and signs'),
     eventStoreUrl: eventStore?.url ?? defaultStore?.url ?? null,
     masterKey:
       read.hex('MASTER_KEY', /^[0-9a-f]{64}$/, '64 hex digits: `openssl rand -hex 32`') ??

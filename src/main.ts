@@ -9,6 +9,7 @@ import { NodeNotStarted } from './eventstore/node/spawn.ts';
 import { KeyChangeUnfinished } from './eventstore/sealed.ts';
 import { CannotListen } from './http/server.ts';
 import { operatorDeps, runAccounts } from './roles/accounts.ts';
+import { prepareAnalytics } from './roles/analysts.ts';
 import { startServers } from './roles/api.ts';
 import { guardNodes } from './roles/chainHealth.ts';
 import { openCore } from './roles/core.ts';
@@ -42,6 +43,7 @@ export interface Service {
  */
 export async function startService(config: Config, clock: Clock = systemClock): Promise<Service> {
   const core = await openCore(config, clock);
+  await prepareAnalytics(core);
   const stopping = new AbortController();
   const { signal } = stopping;
   const has = (role: Config['roles'][number]) => config.roles.includes(role);

@@ -61,7 +61,7 @@ const withoutNonces: ReadonlySet<Chain['family']> = new Set(['solana']);
 export const lifetime_ms = hour_ms;
 /** Less would be over before a payer has seen it. */
 export const lifetimeLeast_s = 10;
-const lifetimeMost_s = lifetime_ms / 1_000;
+export const lifetimeMost_s = lifetime_ms / 1_000;
 
 /**
  * @param asked_s what the request says; null when nothing

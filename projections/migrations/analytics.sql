@@ -136,7 +136,8 @@ WITH part AS (
     FROM public.payins JOIN public.payments USING (payment_id)
    WHERE phase = 'confirmed' AND (standing <> 'counted' OR status IN ('payment_bounced', 'payment_refunded'))
   UNION ALL
-  SELECT payment_id, 'excess', payin_confirmed_at, excess FROM public.payments WHERE excess > 0
+  SELECT payment_id, 'excess', payin_confirmed_at, excess FROM public.payments
+   WHERE excess > 0 AND status NOT IN ('payment_bounced', 'payment_refunded')
 ), payment AS (
   SELECT payment_id, (array_agg(reason ORDER BY amount DESC, reason))[1] AS reason, min(since) AS since,
          sum(amount) - coalesce((SELECT sum((refund ->> 'amount')::numeric + (refund ->> 'networkFee')::numeric)
@@ -145,14 +146,16 @@ WITH part AS (
     FROM part
    GROUP BY payment_id
 )
-SELECT payment_id, app_id, NULL::text AS transfer_id, reason, amount, since, now() - since AS age
+SELECT payment_id, app_id, NULL::text AS transfer_id, reason, amount, created_at, since, now() - since AS age
   FROM payment JOIN public.payments USING (payment_id)
  WHERE amount > 0
 UNION ALL
-SELECT beyond_payment, app_id, transfer_id, 'unmatched', amount, block_time, now() - block_time
+SELECT beyond_payment, NULL, transfer_id, 'unmatched', amount, block_time, block_time, now() - block_time
   FROM public.unmatched
  WHERE verdict = 'open';
 COMMENT ON VIEW analytics.held_money IS 'What came and is neither paid out nor on its way back, as it is now, by payment, or by transfer where no payment takes it up. In whole tokens.';
+COMMENT ON COLUMN analytics.held_money.app_id IS 'Null for money that no payment takes up.';
+COMMENT ON COLUMN analytics.held_money.created_at IS 'Of the payment; of a transfer by itself the time of its block.';
 COMMENT ON COLUMN analytics.held_money.reason IS 'late, surplus, wrongToken, wrongChain, otherSender, excess, unmatched, or why its payment bounced; of several the one with most money.';
 
 CREATE OR REPLACE VIEW analytics.conversion AS

@@ -12,7 +12,6 @@ const replaced: ReadonlyMap<string, string> = new Map(
   Object.entries({
     'src/chains/node/http.ts': 'http.ts',
     'src/eventstore/client.ts': 'eventStoreClient.ts',
-    'src/postgres/analytics.ts': 'analytics.ts',
     'src/postgres/database.ts': 'database.ts',
     'src/postgres/migrate.ts': 'migrate.ts',
     'src/runtime/connections.ts': 'connections.ts',

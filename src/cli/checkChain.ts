@@ -6,13 +6,12 @@ import { formatAmount, parseAmount } from '../../domain/money.ts';
 import type { Instant } from '../../domain/time.ts';
 import { checkNode, type NodeReport } from '../chains/checkNode.ts';
 import type { OpenChain } from '../chains/family.ts';
-import { createLines } from '../chains/node/lines.ts';
-import { openChains } from '../chains/open.ts';
 import type { Config } from '../config.ts';
 import { forgetChain, identityOf } from '../postgres/chainIdentities.ts';
 import { type Database, openDatabase } from '../postgres/database.ts';
 import { signersOf } from '../roles/signers.ts';
 import { systemClock } from '../runtime/system.ts';
+import { chainsAlone } from './chainsAlone.ts';
 import { readEnvironment, withCore } from './core.ts';
 import { chainNames, namedChain } from './namedChain.ts';
 import { operator } from './operator.ts';
@@ -28,7 +27,7 @@ async function run(stated: string, { begunAnew, pay }: Options): Promise<void> {
   const config = readEnvironment();
   const chain = namedChain(stated);
   if (!chain) throw new Error(`${stated} is no chain of the catalogue: name one of ${chainNames()}`);
-  const open = chainsOf(config).get(chain.id);
+  const open = chainsAlone(config).get(chain.id);
   if (!open) throw new Error(`${chain.name} is not configured here: set RPC_URLS_${chain.id}`);
   const paying = pay === undefined ? null : amountOf(config, chain, pay);
   const database = openDatabase({ url: config.databaseUrl, connectionsMax: 1 });
@@ -78,13 +77,6 @@ async function payOnce({ id, name, family }: Chain, { token, amount }: PayingOne
 }
 
 const operatorOf = () => ({ by: operator().cause });
-
-/** Nodes alone are asked: nothing is taken out of the service's own memory. */
-function chainsOf(config: Config): ReadonlyMap<Chain['id'], OpenChain> {
-  const nobody = async () => [];
-  const needs = { lines: createLines(), takeOwners: nobody, watch: () => ({ open: nobody, late: nobody }) };
-  return openChains(config, needs).chains;
-}
 
 async function check(config: Config, database: Database, chain: Chain, { health }: OpenChain) {
   const remembered = await identityOf(database, chain.id).catch(() => null);

@@ -5,8 +5,6 @@ import { styleText } from 'node:util';
 import { SingleBar } from 'cli-progress';
 import { Command } from 'commander';
 import type { Instant } from '../../domain/time.ts';
-import { createLines } from '../chains/node/lines.ts';
-import { openChains } from '../chains/open.ts';
 import { type Config, ConfigError } from '../config.ts';
 import { chainCheck } from '../doctor/chains.ts';
 import { type Check, type Examined, examine, type Finding, type Verdict, verdictOf } from '../doctor/checks.ts';
@@ -17,6 +15,7 @@ import { openEventStore } from '../eventstore/client.ts';
 import { identityOf } from '../postgres/chainIdentities.ts';
 import { type Database, openDatabase } from '../postgres/database.ts';
 import { systemClock } from '../runtime/system.ts';
+import { chainsAlone } from './chainsAlone.ts';
 import { eventStoreOf } from './connections.ts';
 import { readEnvironment } from './core.ts';
 import { runProgram } from './program.ts';
@@ -67,10 +66,8 @@ async function all(config: Config, { json, operations }: Options): Promise<reado
 }
 
 function checksOf(config: Config, database: Database, operations: string | undefined): readonly Check[] {
-  const nobody = async () => [];
-  const needs = { lines: createLines(), takeOwners: nobody, watch: () => ({ open: nobody, late: nobody }) };
   const now = (): Instant => systemClock.now();
-  const chains = [...openChains(config, needs).chains.entries()].map(([id, open]) =>
+  const chains = [...chainsAlone(config)].map(([id, open]) =>
     chainCheck({ open, mode: config.mode, now, remembered: () => identityOf(database, id).catch(() => null) }),
   );
   return [

@@ -5,7 +5,7 @@ import { amountMax_usd } from '../../commands/paymentAmounts.ts';
 import { embeddingSitesMax } from '../../domain/merchant/embedding.ts';
 import { activeKeysMax } from '../../domain/merchant/keys.ts';
 import { choicesMax } from '../../domain/payment/choose.ts';
-import { lifetime_ms, lifetimeLeast_s } from '../../domain/payment/create.ts';
+import { lifetime_ms, lifetimeLeast_s, lifetimeMost_s } from '../../domain/payment/create.ts';
 import { metadataLevels, metadataMax_bytes } from '../../domain/payment/metadata.ts';
 import { registrationsMax } from '../../domain/payment/payins.ts';
 import { alternativesMax, anyAmountLimits } from '../../domain/payment/sources.ts';
@@ -114,7 +114,7 @@ const limits: readonly (readonly [what: string, limit: string, beyond: string])[
     '`payment_bounced`; the money is held and can be refunded',
   ],
   ['a payment’s life, by its source chain’s clock', `${lifetime_ms / 3_600_000} hour`, '`payment_expired`'],
-  ['`expiresInSeconds`, a shorter life', `${lifetimeLeast_s} to ${lifetime_ms / 1_000}`, '400'],
+  ['`expiresInSeconds`, a shorter life', `${lifetimeLeast_s} to ${lifetimeMost_s}`, '400'],
   [
     'payins of a chain that are not large, together, before they are as deep as large ones must be',
     '`EXPOSURE_USD_<chainId>` (10,000 USD, on Polygon 100,000)',

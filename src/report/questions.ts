@@ -105,28 +105,10 @@ SELECT what, source_chain_id, destination_chain_id, payments, volume, fees, roun
 const held: Question = {
   id: 'held',
   also: ['now'],
-  sql: `WITH part AS (
-  SELECT payment_id, CASE WHEN standing = 'counted' THEN error_code ELSE standing END AS reason, block_time AS since, amount
-    FROM payins JOIN payments USING (payment_id)
-   WHERE phase = 'confirmed' AND (standing <> 'counted' OR status IN ('payment_bounced', 'payment_refunded'))
-  UNION ALL
-  SELECT payment_id, 'excess', payin_confirmed_at, excess FROM payments
-   WHERE excess > 0 AND status NOT IN ('payment_bounced', 'payment_refunded')
-), payment AS (
-  SELECT payment_id, (array_agg(reason ORDER BY amount DESC, reason))[1] AS reason, min(since) AS since,
-         sum(amount) - coalesce((SELECT sum((refund ->> 'amount')::numeric + (refund ->> 'networkFee')::numeric)
-                                   FROM payments AS own, json_array_elements(own.refunds) AS refund
-                                  WHERE own.payment_id = part.payment_id AND refund ->> 'status' <> 'calledOff'), 0) AS amount
-    FROM part
-   GROUP BY payment_id
-), held AS (
+  sql: `WITH held AS (
   SELECT reason, amount, $4::timestamptz - since AS age
-    FROM payment JOIN payments USING (payment_id)
-   WHERE amount > 0 AND created_at < $2 AND ${ofApp}
-  UNION ALL
-  SELECT 'unmatched', amount, $4::timestamptz - block_time
-    FROM unmatched
-   WHERE verdict = 'open' AND block_time < $2 AND $3::text IS NULL AND $1::timestamptz < $2
+    FROM analytics.held_money
+   WHERE created_at < $2 AND $1::timestamptz < $2 AND ${ofApp}
 )
 SELECT reason, count(*) AS payments,
        coalesce(sum(amount) FILTER (WHERE age < interval '1 day'), 0) AS under_a_day,

@@ -40,7 +40,6 @@ import { headKeysOf } from '../security/headKeys.ts';
 import { createTargetCheck } from '../security/publicAddress.ts';
 import { sealKeyOf } from '../security/seals.ts';
 import { createSecretBox, parseMasterKey, type SecretBox } from '../security/secretBox.ts';
-import { prepareAnalytics } from './analysts.ts';
 import { depositNeeds } from './depositNeeds.ts';
 import { embeddedStore, openStore } from './eventStore.ts';
 
@@ -177,7 +176,6 @@ async function prepare({ config, clock, telemetry, database, store, eventStoreUr
     });
   await writeConnections(config.dataDir, { databaseUrl: config.databaseUrl, eventStoreUrl });
   await patiently(patience, () => firstReadModels(database, telemetry));
-  await prepareAnalytics({ config, database, telemetry });
   await refuseOlderLog(database, store, telemetry);
 }
 

@@ -1,7 +1,6 @@
 /** What leaves the treasury: one worker per chain drives the transfers of all owners, another looks after their nonces, a third looks again. */
 import { inTurn } from '../../commands/inTurn.ts';
 import { Unavailable } from '../../commands/ports.ts';
-import { firstNonceOf } from '../../commands/transfers/firstNonce.ts';
 import { numberingMemory } from '../../commands/transfers/numberingAccounts.ts';
 import type { TransferOwners } from '../../commands/transfers/outgoing.ts';
 import { batchOwner } from '../../commands/transfers/owners/batches.ts';
@@ -142,9 +141,7 @@ function restoredOn({ workHandle: handle, clock, database, telemetry }: Core, ra
   return pauseAfterRestore({
     toPause: () => arePayoutsToPause(database, chainId),
     async pause() {
-      const minedNonce = await firstNonceOf(rail);
-      const at = { minedNonce, reason: restoredReason };
-      const paused = await pausePayouts({ handle, clock }, rail, at, { cause: 'worker:payouts' });
+      const paused = await pausePayouts({ handle, clock }, rail, restoredReason, { cause: 'worker:payouts' });
       if (isRefusal(paused)) throw new Unavailable(paused.message);
       const message = `payouts are paused: ${restoredReason}; then npm run treasury -- resume`;
       telemetry.alarm('logRestored', { chainId }, message);

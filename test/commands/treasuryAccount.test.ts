@@ -6,6 +6,9 @@ import { accepted, processes } from '../support/processes.ts';
 import { signingWorld } from './transfers/signing.ts';
 
 const account = { chainId: 1, account: treasuryAccount } as const;
+const away = async () => assert.fail('no node is asked');
+/** Whoever wants to stop payouts waits for no node. */
+const nodesAway = { ...account, minedNonce: away, provenNonce: away };
 
 describe('pausing payouts', () => {
   for (const [chain, minedNonce] of [
@@ -20,9 +23,11 @@ describe('pausing payouts', () => {
     around.minedNonce = 7n;
     const by = { cause: 'operator:ada' } as const;
     const operator = { handle: start(), clock: processes({ store }).clock };
-    const pause = { minedNonce: 7n, reason: 'restored' };
-    assert.equal((await accepted(pausePayouts(operator, account, pause, by))).appended, 2);
-    assert.equal((await accepted(pausePayouts(operator, account, pause, by))).appended, 0);
+    const rail = { ...account, minedNonce: async () => 3n, provenNonce: async () => 7n };
+    const alone = { ...rail, provenNonce: async () => null };
+    await assert.rejects(pausePayouts(operator, alone, 'restored', by), /do not agree on the next nonce/);
+    assert.equal((await accepted(pausePayouts(operator, rail, 'restored', by))).appended, 2);
+    assert.equal((await accepted(pausePayouts(operator, alone, 'restored', by))).appended, 0);
     const refused = await sign({ paymentId: 'first' });
     assert.equal(isRefusal(refused) && refused.refused, 'treasuryPaused');
     await accepted(resumePayouts(operator, account, by));
@@ -37,8 +42,7 @@ describe('pausing payouts', () => {
     const operator = { handle: start(), clock: processes({ store }).clock };
     await accepted(sign({ paymentId: 'first' }));
 
-    const pause = { minedNonce: minedNonce ?? 0n, reason: 'audit' };
-    await accepted(pausePayouts(operator, account, pause, by));
+    await accepted(pausePayouts(operator, nodesAway, 'audit', by));
     assert.equal((await loadTreasury(operator.handle, account)).paused, 'audit');
     const refused = await sign({ paymentId: 'second' });
     assert.equal(isRefusal(refused) && refused.refused, 'treasuryPaused');

@@ -3,48 +3,22 @@ import { readFileSync } from 'node:fs';
 import { inspect } from 'node:util';
 import pg from 'pg';
 import { analyticsDocument } from '../../docs/analytics.ts';
-import type { PaymentEvent } from '../../domain/payment/events.ts';
-import { transferId } from '../../domain/payment/events.ts';
 import { openActive, openBuilding, show } from '../../projections/generations.ts';
-import { reportsSet, workSet } from '../../projections/sets.ts';
+import { workSet } from '../../projections/sets.ts';
 import { makeAnalyst, scramOf } from '../../src/postgres/analyst.ts';
 import { endAnalysts, makeAnalytics } from '../../src/postgres/analytics.ts';
 import { type Database, openDatabase } from '../../src/postgres/database.ts';
 import { ddlOf } from '../../src/postgres/migrate.ts';
-import { append, createWorld, paymentIdOf } from '../support/histories.ts';
+import { paymentIdOf } from '../support/histories.ts';
 import * as p from '../support/payments.ts';
 import { freshDatabase } from '../support/postgres.ts';
-import { fill, wholeLog } from '../support/readModels.ts';
+import { monthsHistories, payment, reportedMonth } from '../support/reportedMonth.ts';
 
 const password = 'reads-and-nothing-else';
 const salt = Buffer.alloc(16, 7);
 const prices = new Map([[1, 3_000_000_000n] as const]);
 
-const payment = (n: number, history: readonly PaymentEvent[]): readonly PaymentEvent[] =>
-  history.map((event) =>
-    event.type === 'PaymentCreated' ? { ...event, data: { ...event.data, paymentId: paymentIdOf(n) } } : event,
-  );
-
-/** Paid out in a transaction of its own, which cost 0.0001 ETH. */
-function paidOut(n: number): readonly PaymentEvent[] {
-  const signing = p.attempt(1, { nonce: String(n) });
-  const settled = p.settled(signing);
-  const cost = { payer: signing.account, fee: '100000000000000' };
-  return payment(n, [...p.ordered, p.signed(signing), { ...settled, data: { ...settled.data, cost } } as PaymentEvent]);
-}
-
-const histories: readonly (readonly PaymentEvent[])[] = [
-  paidOut(1),
-  paidOut(2),
-  payment(3, [p.created()]),
-  payment(4, [p.created(), p.expired()]),
-  payment(5, [
-    p.created(),
-    p.confirmed(p.payin({ amount: '4.00', tx: 'too little' })),
-    p.bounced('amountTooLow', '4.00'),
-  ]),
-  payment(6, p.ordered),
-];
+const waiting = payment(6, p.ordered);
 
 describe('schema analytics', () => {
   let database: Database;
@@ -56,15 +30,7 @@ describe('schema analytics', () => {
     return openDatabase({ url: url.href, applicationName: 'analyst', connectionsMax: 2 });
   };
   before(async () => {
-    database = await freshDatabase();
-    const world = createWorld();
-    for (const [index, history] of histories.entries())
-      await append(world, `payment-${paymentIdOf(index + 1)}`, history);
-    const nobodys = { ...p.payin({ amount: '7.00', tx: 'nobody’s', in: p.stellarUsdc }), memo: null };
-    await append(world, `unmatched-${transferId(nobodys)}`, [
-      { type: 'UnmatchedPayinSeen', data: { transfer: nobodys, seenAt: p.minute(6) } },
-    ]);
-    for (const set of [workSet, reportsSet]) await fill(database, world.store, set, [await wholeLog(world.store)]);
+    database = await reportedMonth([waiting]);
     await makeAnalytics(database, prices);
     await makeAnalyst(database, password, salt);
     analyst = as('analyst', password);
@@ -80,15 +46,15 @@ describe('schema analytics', () => {
            FROM analytics.payments ORDER BY payment_id`,
       );
       const byId = new Map(rows.map((row) => [row['payment_id'], row]));
-      assert.equal(rows.length, histories.length);
+      assert.equal(rows.length, monthsHistories.length + 1);
       for (const n of [1, 2]) {
         const row = byId.get(paymentIdOf(n));
         assert.ok(row?.['ordered'], inspect(row));
         assert.ok(row['sums'], inspect(row));
       }
-      const waiting = byId.get(paymentIdOf(6));
-      assert.ok(waiting?.['funded_at']);
-      assert.equal(waiting['signed_at'], null);
+      const unsigned = byId.get(paymentIdOf(6));
+      assert.ok(unsigned?.['funded_at']);
+      assert.equal(unsigned['signed_at'], null);
       assert.equal(byId.get(paymentIdOf(3))?.['seen_at'], null);
     });
 

@@ -2,36 +2,20 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { type PaymentEvent, transferId } from '../../domain/payment/events.ts';
-import { reportsSet, workSet } from '../../projections/sets.ts';
+import type { PaymentEvent } from '../../domain/payment/events.ts';
+import { makeAnalytics } from '../../src/postgres/analytics.ts';
 import { type Database, openDatabase } from '../../src/postgres/database.ts';
 import { reportPage } from '../../src/report/page.ts';
 import { roundedTo, sumOf } from '../../src/report/sums.ts';
 import { visitor } from '../support/chromium.ts';
-import { append, createWorld, paymentIdOf } from '../support/histories.ts';
 import { obstacles, standingOut } from '../support/obstacles.ts';
 import { runTool } from '../support/operatorTools.ts';
 import * as p from '../support/payments.ts';
-import { freshDatabase } from '../support/postgres.ts';
-import { fill, wholeLog } from '../support/readModels.ts';
+import { payment, reportedMonth } from '../support/reportedMonth.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 import { about, samples } from './samples.ts';
 import { reportSheet } from './sheet.ts';
 
-/** A payment of its own with this history. */
-const payment = (n: number, history: readonly PaymentEvent[]): readonly PaymentEvent[] =>
-  history.map((event) =>
-    event.type === 'PaymentCreated' ? { ...event, data: { ...event.data, paymentId: paymentIdOf(n) } } : event,
-  );
-
-/** Paid out in a transaction of its own, which cost 0.0001 ETH. */
-function paidOut(n: number): readonly PaymentEvent[] {
-  const signing = p.attempt(1, { nonce: String(n) });
-  const cost = { payer: signing.account, fee: '100000000000000' };
-  const settled = p.settled(signing);
-  return payment(n, [...p.ordered, p.signed(signing), { ...settled, data: { ...settled.data, cost } } as PaymentEvent]);
-}
-const paidTooLittle = p.payin({ amount: '4.00', tx: 'too little' });
 /** 1.00 too much, of which 0.40 is on its way back; and as much too much for a payout that nobody can take. */
 const tooMuch = p.payin({ amount: '11.01', tx: 'too much' });
 const overpaid = [
@@ -39,12 +23,7 @@ const overpaid = [
   p.confirmed(tooMuch),
   p.funded([tooMuch], { received: '11.01', excess: '1.00', rule: 'overpaid' }),
 ];
-const histories: readonly (readonly PaymentEvent[])[] = [
-  paidOut(1),
-  paidOut(2),
-  payment(3, [p.created()]),
-  payment(4, [p.created(), p.expired()]),
-  payment(5, [p.created(), p.confirmed(paidTooLittle), p.bounced('amountTooLow', '4.00')]),
+const ofExcess: readonly (readonly PaymentEvent[])[] = [
   payment(6, [...overpaid, p.refundRequested('0.40', { reason: 'excess' })]),
   payment(7, [...overpaid, p.payoutRequested(), p.bounced('payoutImpossible', '11.01')]),
 ];
@@ -83,14 +62,8 @@ describe('npm run report', () => {
     runTool('report', args, { database: analyst, env: { COIN_PRICE_1: '3000', DATABASE_URL: analyst.url } });
 
   before(async () => {
-    database = await freshDatabase();
-    const world = createWorld();
-    for (const [index, history] of histories.entries())
-      await append(world, `payment-${paymentIdOf(index + 1)}`, history);
-    const nobodys = { ...p.payin({ amount: '7.00', tx: 'nobody’s', in: p.stellarUsdc }), memo: null };
-    const seen = { type: 'UnmatchedPayinSeen', data: { transfer: nobodys, seenAt: p.minute(6) } };
-    await append(world, `unmatched-${transferId(nobodys)}`, [seen]);
-    for (const set of [workSet, reportsSet]) await fill(database, world.store, set, [await wholeLog(world.store)]);
+    database = await reportedMonth(ofExcess);
+    await makeAnalytics(database, new Map());
     analyst = await asAnalyst(database);
   });
   after(async () => {
@@ -160,9 +133,9 @@ describe('npm run report', () => {
   /** Who may read what analysts may, and nothing else. */
   async function asAnalyst(owner: Database): Promise<Database> {
     await owner.query(`CREATE ROLE ${role} LOGIN PASSWORD 'reads'`);
-    await owner.query(
-      `GRANT SELECT ON payments, payins, unmatched, hourly_stats, daily_durations, treasury_movements TO ${role}`,
-    );
+    await owner.query(`GRANT SELECT ON payments, hourly_stats, daily_durations, treasury_movements TO ${role}`);
+    await owner.query(`GRANT USAGE ON SCHEMA analytics TO ${role}`);
+    await owner.query(`GRANT SELECT ON analytics.held_money TO ${role}`);
     const url = new URL(owner.url);
     [url.username, url.password] = [role, 'reads'];
     return openDatabase({ url: url.href, applicationName: 'analyst' });

@@ -1,6 +1,5 @@
 /** What the treasury holds on each chain, and whether it signs: shown, paused, resumed, explained. */
 import type { Command } from 'commander';
-import { firstNonceOf } from '../../../commands/transfers/firstNonce.ts';
 import { numberingAccountsOf, numberingMemory } from '../../../commands/transfers/numberingAccounts.ts';
 import type { PayoutRail } from '../../../commands/transfers/ports.ts';
 import { explainNoncesOf, loadTreasury, pausePayouts, resumePayouts } from '../../../commands/treasuryAccount.ts';
@@ -93,10 +92,9 @@ export function addAccountVerbs(program: Command): void {
       'sign nothing, no fee bump and no cancel either, on all chains or on one; what is recorded is still sent',
     )
     .action((reason: string, chain?: string) =>
-      run(chain, async ({ handle, clock }, rail) => {
-        const at = { minedNonce: await firstNonceOf(rail), reason };
-        return outcomeOf(await pausePayouts({ handle, clock }, rail, at, operator()));
-      }),
+      run(chain, async ({ handle, clock }, rail) =>
+        outcomeOf(await pausePayouts({ handle, clock }, rail, reason, operator())),
+      ),
     );
 
   program

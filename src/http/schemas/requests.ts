@@ -1,6 +1,6 @@
 /** What callers send to create payments and to change them. */
 import Type, { type Static, type TObject } from 'typebox';
-import { lifetime_ms, lifetimeLeast_s } from '../../../domain/payment/create.ts';
+import { lifetimeLeast_s, lifetimeMost_s } from '../../../domain/payment/create.ts';
 import { intents } from '../../../domain/payment/intent.ts';
 import { alternativesMax } from '../../../domain/payment/sources.ts';
 import {
@@ -133,7 +133,6 @@ export const PayFrom = Type.Array(
   },
 );
 
-const lifetimeMost_s = lifetime_ms / 1_000;
 const ExpiresInSeconds = Type.Integer({
   minimum: lifetimeLeast_s,
   maximum: lifetimeMost_s,
