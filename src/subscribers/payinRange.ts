@@ -139,8 +139,12 @@ const aboveMax = 1_000;
  * After a fork: what was in the blocks that the scan names, and whatever else was recorded above the fork in a block that is not there
  * any more. The scan's list is shorter after a restart; the rows are not.
  */
-async function orphanAbove(deps: RangeDeps, { orphaned, next }: Handed, signal: AbortSignal): Promise<void> {
-  const named = await deps.payinsInBlocks(orphaned);
+export async function orphanAbove(
+  deps: RangeDeps,
+  { orphaned, next }: Pick<Handed, 'orphaned' | 'next'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const named = orphaned.length > 0 ? await deps.payinsInBlocks(orphaned) : [];
   for (const payin of named) await orphan(deps, payin);
   if (!next) return;
   for (let page = await deps.payinsAbove(next.blockNumber, null, aboveMax); page.length > 0; ) {

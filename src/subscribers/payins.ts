@@ -7,7 +7,7 @@ import { transferId } from '../../domain/payment/events.ts';
 import { epochMs, type Instant, instant } from '../../domain/time.ts';
 import type { ExpectedOfChain, RecordedPayin } from '../../queries/payins.ts';
 import type { Room } from './confirming.ts';
-import { confirmsAt, handleRange, holdsAnything, orPark, orphan, type RangeDeps } from './payinRange.ts';
+import { confirmsAt, handleRange, holdsAnything, orPark, orphan, orphanAbove, type RangeDeps } from './payinRange.ts';
 import type { Worker } from './worker.ts';
 
 export interface PayinsDeps extends RangeDeps {
@@ -98,6 +98,8 @@ interface Run {
 async function load(deps: PayinsDeps, pass: Pass, signal: AbortSignal): Promise<Progress> {
   const saved = await deps.loadCursor(pass);
   const cursor = saved ?? (await firstCursor(deps, pass, signal));
+  // The process may have ended when a fork's cursor was saved, and not yet what left.
+  if (pass === 'head' && saved) await orphanAbove(deps, { orphaned: [], next: saved }, signal);
   return { pass, cursor, saved, savedAt_ms: 0, expected: null };
 }
 
@@ -108,14 +110,23 @@ async function scan(deps: PayinsDeps, own: Progress, signal: AbortSignal): Promi
   for await (const range of ingester.scan(own.cursor, signal)) {
     if (signal.aborted) return;
     const { orphaned, missed, next } = range;
+    if (orphaned.length > 0) await goBack(deps, own, next);
     const found = holdsAnything(range) ? await handleRange(deps, pass, range, signal) : [];
     const settled = pass !== 'head' && (await settlePending(deps, own, next, signal));
     if (missed) deps.missed(missed);
     own.cursor = next;
-    if (found.length > 0 || orphaned.length > 0 || settled || missed || (await isSaveDue(deps, own)))
-      await save(deps, own);
+    if (found.length > 0 || settled || missed || (await isSaveDue(deps, own))) await save(deps, own);
   }
   if (own.saved && own.cursor !== own.saved && unsaved_ms(deps, own) >= unsavedMax_ms) await save(deps, own);
+}
+
+/**
+ * The cursor is where a fork began before anything is recorded as gone by it: a node may have been on a branch of its own, and what it took
+ * away is found again only where blocks are read again.
+ */
+async function goBack(deps: PayinsDeps, own: Progress, to: Cursor): Promise<void> {
+  own.cursor = to;
+  await save(deps, own);
 }
 
 const unsaved_ms = ({ clock }: PayinsDeps, { savedAt_ms }: Progress): number => epochMs(clock.now()) - savedAt_ms;

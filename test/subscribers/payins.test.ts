@@ -303,6 +303,57 @@ describe('money that has left its chain', () => {
   });
 });
 
+describe('a fork that one node alone was on', () => {
+  /** Funded by a transfer that the head pass has come past, when a node says that its block left. */
+  const forked = async () => {
+    const watched = await watching([p.payin({ block: 105 })]);
+    const { around, worker } = watched;
+    around.cursor = at('final', 99);
+    await worker.act('final', signal);
+    around.cursor = at('head', 110);
+    around.fork = { orphaned: [p.payin({ block: 105 }).blockHash], at: 100 };
+    const finalAgain = async () => {
+      Object.assign(around, { cursor: at('final', 110), head: 111n });
+      await watched.restart().act('final', signal);
+    };
+    return { ...watched, finalAgain };
+  };
+
+  for (const point of ['payins.beforeCheckpoint', 'payins.afterCheckpoint'])
+    it(`takes no money away for good, though the process ends at ${point}`, async () => {
+      const { around, restart, finalAgain } = await forked();
+      around.crashesAt = point;
+      await assert.rejects(restart().act('head', signal), /crashed/);
+      // The node is on the same chain as all others again.
+      Object.assign(around, { crashesAt: null, fork: null });
+      await restart().act('head', signal);
+      await finalAgain();
+      assert.deepEqual(phases(await around.payment()), ['confirmed']);
+    });
+
+  it('is read from again where it began: what it took away is seen anew', async () => {
+    const { around, restart, finalAgain } = await forked();
+    await restart().act('head', signal);
+    assert.deepEqual(phases(await around.payment()), ['lost']);
+    assert.equal(around.cursor?.blockNumber, 100n);
+    around.fork = null;
+    await restart().act('head', signal);
+    await finalAgain();
+    assert.deepEqual(phases(await around.payment()), ['confirmed']);
+  });
+
+  it('is found by what stands above the cursor, where the process ended before it recorded what left', async () => {
+    const { around, restart } = await forked();
+    around.crashesAt = 'payins.afterCheckpoint';
+    await assert.rejects(restart().act('head', signal), /crashed/);
+    // The block left indeed, and nobody names it any more.
+    Object.assign(around, { crashesAt: null, fork: null, left: true, onChain: [], known: [] });
+    await restart().act('head', signal);
+    assert.deepEqual(phases(await around.payment()), ['lost']);
+    assert.deepEqual(around.lost, [transferId(p.payin())]);
+  });
+});
+
 describe('a pass between two blocks', () => {
   /** Its cursor is saved at block 110 of a chain that holds nothing for us. */
   const caughtUp = async () => {
@@ -448,6 +499,8 @@ async function watching(transfers: readonly Transfer[]) {
     fork: null as { readonly orphaned: readonly string[]; readonly at: number } | null,
     head: 110n,
     broken: false,
+    /** Where the process ends. */
+    crashesAt: null as string | null,
     moves: 0,
     changes: 0,
     nextExpiry: null as Instant | null,
@@ -520,7 +573,9 @@ async function watching(transfers: readonly Transfer[]) {
   const deps: PayinsDeps = {
     handle: world.handle,
     clock: world.clock,
-    crash: () => {},
+    crash(point) {
+      if (point === around.crashesAt) throw new Error('crashed');
+    },
     store: world.store,
     ingester,
     async projected() {
