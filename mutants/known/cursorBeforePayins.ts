@@ -13,5 +13,4 @@ export const mutant: Mutant = {
   ].join('\n'),
   breaks: 'everyPayinKept',
   specs: ['test/subscribers/payins.test.ts'],
-  seed: 7,
 };

@@ -9,5 +9,4 @@ export const mutant: Mutant = {
   to: '',
   breaks: 'everyPayinKept',
   specs: ['test/subscribers/payins.test.ts'],
-  seed: 1613,
 };

@@ -11,4 +11,5 @@ export const mutant: Mutant = {
   ].join('\n'),
   breaks: 'refundsWithinHeld',
   specs: ['test/commands/refunds.test.ts'],
+  seed: 6,
 };

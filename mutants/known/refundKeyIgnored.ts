@@ -8,4 +8,5 @@ export const mutant: Mutant = {
   to: '',
   breaks: 'refundsWithinHeld',
   specs: ['test/domain/payment/refundOrder.test.ts'],
+  seed: 92,
 };

@@ -6,8 +6,8 @@ import { isRefusal } from '../../domain/decider.ts';
 import { formatAmount } from '../../domain/money.ts';
 import type { Payment } from '../../domain/payment/state.ts';
 import type { Random, SimulatedChain } from '../kernel/ports.ts';
-import { runIn } from '../kernel/process.ts';
 import { theRun } from '../kernel/run.ts';
+import { askUntilAnswered } from './ask.ts';
 import { appId, type Instance } from './service.ts';
 
 /** One order of a merchant, whatever became of it. */
@@ -29,7 +29,6 @@ export interface Customers {
   done(): boolean;
 }
 
-const orderPause_ms = 1_500;
 const orderWithin_ms = 8_000;
 const payWithin_ms = 8_000;
 
@@ -39,14 +38,22 @@ const usual: readonly [Way, ...Way[]] = [[100], [100], [100], [100], [100], [100
 /** Where too little comes, or nothing, the end is an hour away: such worlds are few. */
 const short: readonly [Way, ...Way[]] = [[100], [100], [60], []];
 const shortWorlds = 100;
+/** More than is asked for comes, at once or too late: money that can go back. */
+const over: readonly [Way, ...Way[]] = [[100], [120], [150], [100, 100], [40, 90], [100, 30, 40]];
 
-export function startCustomers(
-  random: Random,
-  { chains, instances, count }: { chains: readonly SimulatedChain[]; instances: readonly Instance[]; count: number },
-): Customers {
-  const { agenda, note, random: chance } = theRun();
+interface Ordering {
+  readonly chains: readonly SimulatedChain[];
+  readonly instances: readonly Instance[];
+  readonly count: number;
+  /** Whether most of them pay more than they are asked for. */
+  readonly overpay: boolean;
+}
+
+export function startCustomers(random: Random, { chains, instances, count, overpay }: Ordering): Customers {
+  const { agenda, note } = theRun();
   let open = 0;
-  const ways = random.below(shortWorlds) === 0 ? short : usual;
+  const paid = random.below(shortWorlds) === 0 ? short : usual;
+  const ways = overpay ? over : paid;
   const orders = Array.from({ length: count }, (_, at): Order => {
     const [source, destination] = [random, random].map((chance) => chance.pick(chains as [SimulatedChain]));
     return {
@@ -60,46 +67,22 @@ export function startCustomers(
     };
   });
 
-  function order(each: Order): void {
-    const up = instances.flatMap((instance) => instance.api() ?? []);
-    const [first, ...others] = up;
-    const again = (): void => {
-      agenda.after(orderPause_ms, () => order(each));
-    };
-    if (!first) {
-      again();
-      return;
-    }
-    const { process, api } = chance.pick([first, ...others]);
-    // The caller's own time limit: what he asked may still happen, and he asks again.
-    let answered = false;
-    agenda.after(10_000, () => {
-      if (!answered) order(each);
-      answered = true;
-    });
-    runIn(process, () => {
-      api.create(requestOf(each)).then(
-        (created) =>
-          agenda.after(1, () => {
-            if (answered) return;
-            answered = true;
-            if (isRefusal(created)) {
-              note(`${each.orderId} is refused: ${created.refused} ${created.message}`);
-              again();
-              return;
-            }
-            each.payment = created.payment;
-            note(`${each.orderId} is payment ${created.payment.terms.paymentId}`);
-            pay(each, created.payment);
-          }),
-        (error: unknown) => {
-          note(`${each.orderId} is not answered: ${String(error)}`);
-          if (!answered) again();
-          answered = true;
-        },
-      );
-    });
-  }
+  const order = (each: Order): void =>
+    askUntilAnswered(
+      instances,
+      each.orderId,
+      (api) => api.create(requestOf(each)),
+      (created) => {
+        if (isRefusal(created)) {
+          note(`${each.orderId} is refused: ${created.refused} ${created.message}`);
+          return false;
+        }
+        each.payment = created.payment;
+        note(`${each.orderId} is payment ${created.payment.terms.paymentId}`);
+        pay(each, created.payment);
+        return true;
+      },
+    );
 
   function pay({ source, amount, parts }: Order, payment: Payment): void {
     const deposit = payment.terms.deposit;

@@ -15,6 +15,7 @@ import { statementOf } from '../postgres/statements.ts';
 import type { SimulatedLog } from '../store/log.ts';
 import type { Order } from './customers.ts';
 import { Violation } from './invariants.ts';
+import type { RefundRequest } from './operators.ts';
 
 /** Final transfers to addresses that payments gave out which are not recorded with them: the service sees them a little later. */
 export function unseenPayins(
@@ -60,6 +61,19 @@ export function checkPayouts(orders: readonly Order[], payments: ReadonlyMap<str
     const { paymentId } = state.terms;
     if (sum !== BigInt(said))
       throw new Violation('paidAsSaid', `${paymentId} says ${said} was paid out, the chain ${sum}`);
+  }
+}
+
+/** What was ordered back went to whom it was ordered for, as much as was said; and nothing went where an order was refused. */
+export function checkRefunds(requests: readonly RefundRequest[], payments: ReadonlyMap<string, PaymentState>): void {
+  for (const { paymentId, key, source, receiver, outcome } of requests) {
+    const own = payments.get(paymentId)?.refunds.filter(({ request }) => request.requestKey === key) ?? [];
+    if (own.length !== (outcome === 'ordered' ? 1 : 0))
+      throw new Violation('oneRefund', `${key} was ${outcome}, and ${paymentId} has ${own.length} refunds of it`);
+    const said = own.reduce((sum, { settled, order }) => sum + (settled ? order.amount : 0n), 0n);
+    const paid = source.truth.transfers().filter(({ to }) => to === receiver);
+    const sum = paid.reduce((total, { amount }) => total + amount, 0n);
+    if (sum !== said) throw new Violation('refundedAsSaid', `${key} of ${paymentId} says ${said}, the chain ${sum}`);
   }
 }
 

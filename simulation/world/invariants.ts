@@ -2,10 +2,12 @@
 import { eventCodec } from '../../commands/codec.ts';
 import { categoryOf, type StoredEvent } from '../../domain/decider.ts';
 import { nextStep } from '../../domain/payment/next.ts';
+import { owedBy } from '../../domain/payment/owed.ts';
 import { type Payment, type PaymentState, paymentDecider } from '../../domain/payment/state.ts';
 import type { Instant } from '../../domain/time.ts';
 import type { SimulatedChain, TrueTransfer } from '../kernel/ports.ts';
 import type { Order } from './customers.ts';
+import type { RefundRequest } from './operators.ts';
 
 /** Something happened that never may. */
 export class Violation extends Error {
@@ -41,7 +43,13 @@ export interface Watched {
   ended(now: Instant): boolean;
 }
 
-export function watchInvariants(chains: readonly SimulatedChain[], orders: () => readonly Order[]): Watched {
+/** What people asked for. */
+interface Asked {
+  readonly orders: readonly Order[];
+  readonly refundRequests: readonly RefundRequest[];
+}
+
+export function watchInvariants(chains: readonly SimulatedChain[], asked: () => Asked): Watched {
   const revisions = new Map<string, bigint>();
   const payments = new Map<string, PaymentState>();
   const recorded = new Set<string>();
@@ -59,10 +67,14 @@ export function watchInvariants(chains: readonly SimulatedChain[], orders: () =>
   function checkPayouts({ chainId, truth }: SimulatedChain): void {
     const paid = new Map<string, number>();
     for (const { to } of truth.transfers()) paid.set(to, (paid.get(to) ?? 0) + 1);
-    for (const { destination, receiver, orderId } of orders()) {
-      const count = destination.chainId === chainId ? (paid.get(receiver) ?? 0) : 0;
-      if (count > 1) throw new Violation('onePayout', `${count} payouts of ${orderId} are mined on chain ${chainId}`);
-    }
+    const { orders, refundRequests } = asked();
+    const count = (to: SimulatedChain, receiver: string) => (to.chainId === chainId ? (paid.get(receiver) ?? 0) : 0);
+    for (const { destination, receiver, orderId } of orders)
+      if (count(destination, receiver) > 1)
+        throw new Violation('onePayout', `two payouts of ${orderId} are mined on chain ${chainId}`);
+    for (const { source, receiver, key } of refundRequests)
+      if (count(source, receiver) > 1)
+        throw new Violation('oneRefund', `two refunds of ${key} are mined on chain ${chainId}`);
   }
 
   /** What counts as come stays on its chain for ever. */
@@ -74,6 +86,18 @@ export function watchInvariants(chains: readonly SimulatedChain[], orders: () =>
     const there = truth?.transfers().find((each) => each.txHash === txHash);
     if (!truth || !there || there.block > truth.final())
       broken.push(new Violation('creditedWhenFinal', `${stream} counts ${txHash}, which chain ${chainId} may lose`));
+  }
+
+  /** No more is ordered back, what sending it costs included, than came beyond what is paid out and kept. */
+  function checkHeld({ type, stream }: StoredEvent): void {
+    const payment = payments.get(stream.slice('payment-'.length));
+    if (type !== 'RefundRequested' || !payment) return;
+    const { payins, funded, refunds } = payment;
+    const came = payins.reduce((sum, { phase, amount }) => sum + (phase === 'confirmed' ? amount : 0n), 0n);
+    const held = came - (funded === null ? 0n : funded.received - funded.excess);
+    const back = refunds.reduce((sum, { order, networkFee }) => sum + order.amount + networkFee, 0n);
+    if (back > held)
+      broken.push(new Violation('refundsWithinHeld', `${stream} sends ${back} back of the ${held} it holds`));
   }
 
   function checkSent({ chainId, truth }: SimulatedChain, from: number): number {
@@ -94,6 +118,7 @@ export function watchInvariants(chains: readonly SimulatedChain[], orders: () =>
       hashesIn(stored.data, recorded);
       checkConfirmed(stored);
       fold(stored);
+      checkHeld(stored);
     },
     delivered(deliveryId, isByHand) {
       const count = (deliveries.get(deliveryId) ?? 0) + 1;
@@ -124,7 +149,7 @@ export function watchInvariants(chains: readonly SimulatedChain[], orders: () =>
       }
     },
     ended: (now) =>
-      orders().every(({ payment }) => {
+      asked().orders.every(({ payment }) => {
         const state = payment && payments.get(payment.terms.paymentId);
         return state ? isOver(state, now) : false;
       }),
@@ -133,4 +158,5 @@ export function watchInvariants(chains: readonly SimulatedChain[], orders: () =>
 
 /** What an operator holds goes on by him alone. */
 const isOver = (payment: Payment, now: Instant): boolean =>
-  payment.payoutHeld !== null || nextStep(payment, now).do === 'done';
+  (payment.payoutHeld !== null || nextStep(payment, now).do === 'done') &&
+  owedBy(payment).every(({ key, step }) => key.kind === 'payout' || step.do === 'done');

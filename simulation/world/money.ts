@@ -1,4 +1,4 @@
-/** Whether the money of all payments adds up: what the chains have came, and each unit of it is paid out, a fee, or held. */
+/** Whether the money of all payments adds up: what the chains have came, and each unit of it is paid out, a fee, refunded, or held. */
 import { rescale } from '../../domain/money.ts';
 import type { Payment, PaymentState } from '../../domain/payment/state.ts';
 import type { SimulatedChain } from '../kernel/ports.ts';

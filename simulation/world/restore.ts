@@ -37,10 +37,15 @@ const drained_ms = 150_000;
 const compare_ms = 20_000;
 const comparisons = 30;
 
+export type Restored = 'Postgres' | 'log' | null;
+
+/** What is set back in this world. */
+export const restoredIn = (random: Random): Restored =>
+  random.below(restoringWorlds) > 0 ? null : random.pick(['Postgres', 'Postgres', 'log']);
+
 /** Plans it where the seed has it. */
-export function planRestore(random: Random, restoring: Restoring): void {
-  if (random.below(restoringWorlds) > 0) return;
-  const what = random.pick(['Postgres', 'Postgres', 'log']);
+export function planRestore(random: Random, what: Restored, restoring: Restoring): void {
+  if (what === null) return;
   const { agenda } = theRun();
   const lost_ms = 500 + random.below(lostWithin_ms);
   agenda.after(1_000 + random.below(backupWithin_ms), () => {

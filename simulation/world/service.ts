@@ -1,7 +1,8 @@
 /** Simulated instances of the service: all of its roles as they are, on replaced edges. A crashed one is started again. */
 import type { CreatedPayment, NewPayment } from '../../commands/createPayment.ts';
+import type { AskedRefund, OrderedRefunds } from '../../commands/refunds.ts';
 import { numberingAccountsOf, numberingMemory } from '../../commands/transfers/numberingAccounts.ts';
-import { holdPayout } from '../../commands/transfers/payoutsByHand.ts';
+import { holdPayout, retryPayout } from '../../commands/transfers/payoutsByHand.ts';
 import { explainNoncesOf, resumePayouts } from '../../commands/treasuryAccount.ts';
 import { isRefusal, type Refusal } from '../../domain/decider.ts';
 import { findApp } from '../../queries/apps.ts';
@@ -10,6 +11,7 @@ import { guardNodes } from '../../src/roles/chainHealth.ts';
 import { commandsOf } from '../../src/roles/commands.ts';
 import { type Core, openCore } from '../../src/roles/core.ts';
 import { runProjectionsRole } from '../../src/roles/projections.ts';
+import { refundsOf } from '../../src/roles/refunds.ts';
 import { runSubscribersRole } from '../../src/roles/subscribers.ts';
 import { systemClock } from '../../src/runtime/system.ts';
 import type { SimulatedChain } from '../kernel/ports.ts';
@@ -25,6 +27,11 @@ export interface Api {
   readonly create: (request: NewPayment) => Promise<CreatedPayment | Refusal>;
   /** As an operator after a restored log: these payments are held, for they were paid, and the treasury's accounts go on. */
   readonly settle: (paid: readonly string[]) => Promise<void>;
+  /** As `npm run refunds -- order` does. */
+  readonly refund: (paymentId: string, asked: AskedRefund) => Promise<OrderedRefunds | Refusal>;
+  /** As `npm run payouts -- hold` and `retry` do. */
+  readonly hold: (paymentId: string) => Promise<unknown>;
+  readonly retry: (paymentId: string) => Promise<unknown>;
 }
 
 export interface Instance {
@@ -66,6 +73,9 @@ export function createInstance(name: string, config: Config): Instance {
         return await commands.createPayment(request, app, { keyless: false, cause: `key:${name}` });
       },
       settle: (paid) => settle(core, paid),
+      refund: (paymentId, asked) => refundsOf(core).order({ paymentId, appId: null }, asked, by),
+      hold: (paymentId) => holdPayout(core, { paymentId, reason: 'looked at' }, by),
+      retry: (paymentId) => retryPayout(core, { paymentId, reason: 'looked at' }, by),
     };
     theRun().note(`${own.name} is up`);
     await Promise.all([

@@ -12,10 +12,11 @@ import { beginRun, type Run, type Weather } from '../kernel/run.ts';
 import { createPostgres } from '../postgres/server.ts';
 import { createLog } from '../store/log.ts';
 import { type Customers, startCustomers } from './customers.ts';
-import { checkPayins, checkPayouts, checkRebuild, prepare, unseenPayins } from './ends.ts';
+import { checkPayins, checkPayouts, checkRebuild, checkRefunds, prepare, unseenPayins } from './ends.ts';
 import { Violation, type Watched, watchInvariants } from './invariants.ts';
 import { checkMoney } from './money.ts';
-import { planRestore } from './restore.ts';
+import { dutiesOf, type Operators, startOperators } from './operators.ts';
+import { planRestore, restoredIn } from './restore.ts';
 import { configOf, createInstance } from './service.ts';
 import { stockDeposits } from './stock.ts';
 
@@ -49,8 +50,9 @@ export interface Outcome {
 }
 
 const start_ms = Date.UTC(2026, 0, 5, 9);
-/** Faults last until all payments have ended, and at most so long. */
+/** Faults last until all payments have ended, and at most so long; longer where what is held goes back after that. */
 const faultsWithin_ms = 80_000;
+const refundsWithin_ms = 150_000;
 /** Payments of a world: many small ones come past more than a few large. */
 const sizes: readonly [number, ...number[]] = [1, 1, 1, 2, 2, 2, 3, 3, 4, 6];
 /** Of so many worlds, one begins without deposit addresses in stock. */
@@ -184,11 +186,20 @@ function createWorld({ seed, chains: there, only, payments, traced = () => {} }:
     },
   };
   let customers: Customers | null = null;
-  const watched: Watched = watchInvariants(chains, () => customers?.orders ?? []);
+  let operators: Operators | null = null;
+  const watched: Watched = watchInvariants(chains, () => ({
+    orders: customers?.orders ?? [],
+    refundRequests: operators?.refundRequests ?? [],
+  }));
   const orders = payments ?? random.pick(sizes);
+  const backups = random.fork('backups');
+  const restored = restoredIn(backups);
+  const byHand = random.fork('operators');
+  const duties = dutiesOf(byHand, restored);
 
   return {
     run,
+    duties,
     chains,
     instances,
     watched,
@@ -199,8 +210,12 @@ function createWorld({ seed, chains: there, only, payments, traced = () => {} }:
         agenda.after(restarts.below(30_000), () => {
           if (!halted) second.start();
         });
-      customers = startCustomers(random.fork('customers'), { chains, instances, count: orders });
-      planRestore(random.fork('backups'), {
+      customers = startCustomers(random.fork('customers'), {
+        ...{ chains, instances, count: orders },
+        overpay: duties.refund,
+      });
+      operators = startOperators(byHand, { duties, orders: customers.orders, instances, watched });
+      planRestore(backups, restored, {
         ...{ chains, instances, customers, watched },
         halt() {
           halted = true;
@@ -212,7 +227,7 @@ function createWorld({ seed, chains: there, only, payments, traced = () => {} }:
         },
         isCalm: () => calm,
       });
-      return customers;
+      return { customers, operators };
     },
     /** Faults stop, and what is left is one instance and the time that it needs. */
     calmDown() {
@@ -245,7 +260,7 @@ function createWorld({ seed, chains: there, only, payments, traced = () => {} }:
 async function live(world: World): Promise<void> {
   const { run, chains, watched } = world;
   const { agenda, stores } = run;
-  const customers = world.begin();
+  const { customers, operators } = world.begin();
 
   async function until(end_ms: number, isDone: () => boolean): Promise<void> {
     let looked_ms = agenda.now_ms();
@@ -262,8 +277,8 @@ async function live(world: World): Promise<void> {
     }
   }
 
-  const isOver = () => customers.done() && watched.ended(instant(agenda.now_ms()));
-  await until(start_ms + faultsWithin_ms, isOver);
+  const isOver = () => customers.done() && operators.done() && watched.ended(instant(agenda.now_ms()));
+  await until(start_ms + (world.duties.refund ? refundsWithin_ms : faultsWithin_ms), isOver);
   world.calmDown();
   const isAtRest = () =>
     isOver() &&
@@ -275,6 +290,7 @@ async function live(world: World): Promise<void> {
   if (!isAtRest()) throw new Violation('ends', unended(world));
 
   checkPayouts(customers.orders, watched.payments);
+  checkRefunds(operators.refundRequests, watched.payments);
   checkMoney(chains, watched.payments);
   await checkRebuild(stores.log, stores.postgres);
 }

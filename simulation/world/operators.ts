@@ -1,0 +1,151 @@
+/** Operators who order back what is held, also two at once, and who hold payouts for a while. */
+import { isRefusal } from '../../domain/decider.ts';
+import { refundable } from '../../domain/payment/refund.ts';
+import type { Payment } from '../../domain/payment/state.ts';
+import type { Random, SimulatedChain } from '../kernel/ports.ts';
+import { theRun } from '../kernel/run.ts';
+import { askUntilAnswered } from './ask.ts';
+import type { Order } from './customers.ts';
+import type { Watched } from './invariants.ts';
+import type { Restored } from './restore.ts';
+import type { Instance } from './service.ts';
+
+/** One order of money back: a key and a receiver of its own. */
+export interface RefundRequest {
+  readonly paymentId: string;
+  readonly key: string;
+  readonly source: SimulatedChain;
+  readonly receiver: string;
+  outcome: 'open' | 'ordered' | 'refused';
+}
+
+export interface Operators {
+  readonly refundRequests: readonly RefundRequest[];
+  /** Whether they have done what they will. */
+  done(): boolean;
+}
+
+/** What operators of a world do. */
+export interface Duties {
+  readonly refund: boolean;
+  readonly hold: boolean;
+}
+
+const refundingWorlds = 6;
+const holdingWorlds = 8;
+const look_ms = 2_000;
+/** How often they order something back of one payment. */
+const rounds = 2;
+/** Orders for the same money, by people who do not know of each other. */
+type Scope = 'all' | 'half';
+const together: readonly [readonly Scope[], ...(readonly Scope[])[]] = [
+  ['all'],
+  ['all', 'all'],
+  ['half', 'all'],
+  ['half', 'half'],
+];
+const heldWithin_ms = 30_000;
+
+/** What a restored log has forgotten of refunds nobody in this world can tell: there are none where one is restored. */
+export function dutiesOf(random: Random, restored: Restored): Duties {
+  const [refund, hold] = [random.below(refundingWorlds) === 0, random.below(holdingWorlds) === 0];
+  return { refund: refund && restored !== 'log', hold: hold && restored !== 'log' };
+}
+
+interface World {
+  readonly duties: Duties;
+  readonly orders: readonly Order[];
+  readonly instances: readonly Instance[];
+  readonly watched: Pick<Watched, 'payments'>;
+}
+
+export function startOperators(random: Random, world: World): Operators {
+  const { duties, orders, instances, watched } = world;
+  const { agenda, note } = theRun();
+  const requests: RefundRequest[] = [];
+  const left = new Map(orders.map((order) => [order, duties.refund ? rounds : 0]));
+  const holding = new Set(duties.hold ? orders.filter(() => random.below(2) === 0) : []);
+  let held = 0;
+
+  const paymentOf = ({ payment }: Order): Payment | null =>
+    (payment && watched.payments.get(payment.terms.paymentId)) ?? null;
+  const canGoBack = (order: Order): boolean => {
+    const payment = paymentOf(order);
+    return (left.get(order) ?? 0) > 0 && payment !== null && refundable(payment).length > 0;
+  };
+
+  function request(order: Order, { terms }: Payment, scope: Scope): void {
+    const { paymentId } = terms;
+    const own: RefundRequest = {
+      ...{ paymentId, key: `back-${requests.length}`, source: order.source },
+      ...{ receiver: order.source.receiver(), outcome: 'open' },
+    };
+    requests.push(own);
+    const [entry] = refundable(paymentOf(order) as Payment);
+    if (!entry) throw new Error('there is something to order back');
+    const part = { chainId: entry.chainId, tokenAddress: entry.token.address, amount: entry.amount / 2n };
+    const asked = {
+      ...{ scope: scope === 'all' ? scope : part, to: { address: own.receiver, memo: null } },
+      ...({ by: 'operator', note: null, key: own.key } as const),
+    };
+    askUntilAnswered(
+      instances,
+      own.key,
+      (api) => api.refund(paymentId, asked),
+      (answer) => {
+        if (isRefusal(answer) && answer.refused === 'unavailable') return false;
+        own.outcome = isRefusal(answer) ? 'refused' : 'ordered';
+        note(`${own.key} of ${paymentId}: ${isRefusal(answer) ? answer.refused : 'ordered'}`);
+        return true;
+      },
+    );
+  }
+
+  function look(): void {
+    for (const order of orders.filter(canGoBack)) {
+      left.set(order, (left.get(order) ?? 0) - 1);
+      const payment = paymentOf(order);
+      for (const scope of random.pick(together)) if (payment) request(order, payment, scope);
+    }
+    for (const order of holding) {
+      const payment = paymentOf(order);
+      if (!payment?.funded) continue;
+      holding.delete(order);
+      hold(payment.terms.paymentId);
+    }
+    agenda.after(look_ms, look);
+  }
+
+  /** Until he has looked at it. */
+  function hold(paymentId: string): void {
+    held += 1;
+    const after_ms = random.below(heldWithin_ms);
+    askUntilAnswered(
+      instances,
+      'hold',
+      (api) => api.hold(paymentId),
+      () => {
+        note(`the payout of ${paymentId} is held`);
+        agenda.after(after_ms, () =>
+          askUntilAnswered(
+            instances,
+            'retry',
+            (api) => api.retry(paymentId),
+            () => {
+              held -= 1;
+              note(`the payout of ${paymentId} may go on`);
+              return true;
+            },
+          ),
+        );
+        return true;
+      },
+    );
+  }
+
+  if (duties.refund || duties.hold) agenda.after(look_ms, look);
+  return {
+    refundRequests: requests,
+    done: () => held === 0 && requests.every(({ outcome }) => outcome !== 'open') && !orders.some(canGoBack),
+  };
+}
