@@ -87,7 +87,7 @@ export async function handleRange(
   for (const address of range.unexplained ?? []) await deps.setAside(address);
   const unreadable = await maybeOurs(range.unreadable ?? [], deps);
   if (unreadable.length > 0) await deps.setUnreadableAside(unreadable);
-  if (range.orphaned.length > 0) await orphanAbove(deps, range, signal);
+  if (range.orphaned.length > 0) await orphanAbove(deps, believed(pass, range), signal);
   const { ingester, confirming } = deps;
   const deposits = await byAddress(deps, range.logs);
   const final = pass !== 'head';
@@ -135,9 +135,12 @@ const asksAtOnce = 8;
 /** Rows that one page holds of payins above a fork. */
 const aboveMax = 1_000;
 
+/** Of a final pass the blocks are not taken as gone by one node's word: the head has its own, and no other pass would read again what this one took away. */
+const believed = (pass: Pass, range: Handed): Handed => (pass === 'head' ? range : { ...range, orphaned: [] });
+
 /**
- * After a fork: what was in the blocks that the scan names, and whatever else was recorded above the fork in a block that is not there
- * any more. The scan's list is shorter after a restart; the rows are not.
+ * After a fork: what was in the blocks that the scan names, and whatever else was recorded above the fork in a block that no node has any
+ * more. The scan's list is shorter after a restart; the rows are not.
  */
 export async function orphanAbove(
   deps: RangeDeps,

@@ -264,10 +264,19 @@ describe('money that has left its chain', () => {
   it('is told of when it had funded its payment, once', async () => {
     const { worker, around } = await fundedAt(105);
     around.fork = forkAt(100, p.payin({ block: 105 }).blockHash);
+    around.left = true;
     await worker.act('final', signal);
     await worker.act('final', signal);
     assert.deepEqual(phases(await around.payment()), ['lost']);
     assert.deepEqual(around.lost, [transferId(p.payin())]);
+  });
+
+  it('is not what a final pass alone names: no other pass would read it again', async () => {
+    const { worker, around } = await fundedAt(105);
+    around.fork = forkAt(100, p.payin({ block: 105 }).blockHash);
+    around.cursor = at('finalLarge', 110);
+    await worker.act('finalLarge', signal);
+    assert.deepEqual(phases(await around.payment()), ['confirmed']);
   });
 
   it('is found though the scan does not name its block any more, as after a restart', async () => {
