@@ -87,11 +87,17 @@ export interface Config {
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly problems: readonly string[];
+  /** Of the message: a problem may quote a variable, which begins no line of its own. */
+  readonly lines: readonly string[];
   constructor(problems: readonly string[]) {
-    super(
-      `the configuration is not usable:\n${problems.map((problem) => `  - ${problem}`).join('\n')}\nSee .env.example for every variable.`,
-    );
+    const lines = [
+      'the configuration is not usable:',
+      ...problems.map((problem) => `  - ${problem}`),
+      'See .env.example for every variable.',
+    ];
+    super(lines.join('\n'));
     this.problems = problems;
+    this.lines = lines;
   }
 }
 

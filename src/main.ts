@@ -19,6 +19,7 @@ import { type Serves, serves } from './roles/serves.ts';
 import { startSigner } from './roles/signer.ts';
 import { runSubscribersRole } from './roles/subscribers.ts';
 import { LogSetBack } from './runtime/logSetBack.ts';
+import { printable } from './runtime/printable.ts';
 import { systemClock } from './runtime/system.ts';
 import { createLogger } from './runtime/telemetry.ts';
 
@@ -102,7 +103,8 @@ export function failureText(error: unknown): string {
     ChainBroken,
     KeyChangeUnfinished,
   ].some((kind) => error instanceof kind);
-  return explained ? (error as Error).message : String((error as Error)?.stack ?? error);
+  const text = explained ? (error as Error).message : String((error as Error)?.stack ?? error);
+  return text.split('\n').map(printable).join('\n');
 }
 
 function fail(error: unknown): never {

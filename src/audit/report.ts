@@ -62,13 +62,14 @@ export function sumsTables({ payments, accounts }: AuditReport): {
 }
 
 /** Each in two lines: what and where, then what to do. */
-export function findingText({ code, stream, revision, eventId, message, transaction }: Finding): string {
+export function findingLines(finding: Finding): readonly [string, string] {
+  const { code, stream, revision, eventId, message, transaction } = finding;
   const event = revision === null ? '' : ` event ${revision}${eventId === null ? '' : ` (${eventId})`}`;
   const shown =
     transaction === null
       ? ''
       : ` [${chainOf(transaction.chainId as ChainId).name}, block ${transaction.block ?? 'unknown'}, ${transaction.hash}]`;
-  return `${code}: ${stream}${event}: ${message}${shown}\n    ${nextSteps[code]}`;
+  return [`${code}: ${stream}${event}: ${message}${shown}`, `    ${nextSteps[code]}`];
 }
 
 /** What was counted and is not told one by one. */
@@ -89,7 +90,3 @@ export function summaryText({ events, streams, transactions, found, seconds, gap
       : ` Up to position ${goneOnFrom} an interrupted audit had read the log: that was not read again.`;
   return `${events} events of ${streams} streams and ${transactions} transactions in ${seconds.toFixed(1)} s (${rate} events/s): ${result}${unseen}.${before}`;
 }
-
-/** For machines: all amounts are digits. */
-export const reportJson = (report: WholeReport): string =>
-  JSON.stringify(report, (_, value) => (typeof value === 'bigint' ? value.toString() : value), 2);

@@ -17,7 +17,7 @@ export function secretsOf(env: Env): Entries {
     const value = settingOf(all, name, problems);
     return value === undefined ? [] : [[name, value] as const];
   });
-  if (problems.length > 0) throw new BackupError(problems.join('\n'));
+  if (problems.length > 0) throw new BackupError(problems.join('; '));
   return Object.fromEntries(found);
 }
 

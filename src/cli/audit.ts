@@ -9,7 +9,7 @@ import { mixed } from '../audit/collector.ts';
 import type { KeptHead } from '../audit/heads.ts';
 import { auditDirectory, leaveLast } from '../audit/last.ts';
 import { auditReadModels, type ReadModelsReport } from '../audit/readModels.ts';
-import { findingText, reportJson, restTexts, summaryText, sumsTables, type WholeReport } from '../audit/report.ts';
+import { findingLines, restTexts, summaryText, sumsTables, type WholeReport } from '../audit/report.ts';
 import { runAudit } from '../audit/run.ts';
 import { paymentStory } from '../audit/story.ts';
 import { openChains } from '../chains/open.ts';
@@ -21,9 +21,10 @@ import { believedBy, witnessOf } from '../roles/audit.ts';
 import { openLines } from '../runtime/nodeMetrics.ts';
 import { systemClock } from '../runtime/system.ts';
 import { type Bars, openBars } from './auditBars.ts';
-import { storyText } from './auditStory.ts';
+import { storyLines } from './auditStory.ts';
 import { connections, masterKeyOf } from './connections.ts';
 import { readEnvironment } from './core.ts';
+import { print, printError, printJson, printTable } from './print.ts';
 import { runProgram, untilInterrupted } from './program.ts';
 
 interface Options {
@@ -101,7 +102,7 @@ async function inWorld<T>({ logOnly, seals }: Options, work: (world: World) => P
   try {
     const needs = { lines: openLines(new Registry()), takeOwners: async () => [], watch: () => nobody };
     const chains = logOnly ? [] : [...openChains(config, needs).chains.values()];
-    const tell = ({ message }: ChainBroken): void => console.error(message);
+    const tell = ({ message }: ChainBroken): void => printError(message);
     const trust = seals ? await trustIn(store, { masterKey: masterKeyOf(config.dataDir), tell }) : null;
     return await work({ config, store, trust, databaseUrl, witnesses: chains.map(witnessOf) });
   } finally {
@@ -189,21 +190,21 @@ function show(report: WholeReport, { json, quiet }: Options): void {
   const found = foundIn(report);
   if (found > 0) process.exitCode = 1;
   else if (report.gaps.length > 0) process.exitCode = 2;
-  if (json) console.log(reportJson(report));
-  else if (!quiet) print(report);
+  if (json) printJson(report);
+  else if (!quiet) tellAll(report);
 }
 
-function print(report: WholeReport): void {
+function tellAll(report: WholeReport): void {
   const tables = sumsTables(report);
-  if (report.payments.length > 0) console.table(tables.payments);
-  if (report.accounts.length > 0) console.table(tables.accounts);
-  for (const finding of shownOf(report)) console.error(findingText(finding));
-  for (const line of restTexts(report)) console.error(line);
-  for (const { of, why } of report.gaps) console.error(`not looked at: ${of}: ${why}`);
-  console.log(summaryText(report));
+  if (report.payments.length > 0) printTable(tables.payments);
+  if (report.accounts.length > 0) printTable(tables.accounts);
+  for (const finding of shownOf(report)) printError(...findingLines(finding));
+  for (const line of restTexts(report)) printError(line);
+  for (const { of, why } of report.gaps) printError(`not looked at: ${of}: ${why}`);
+  print(summaryText(report));
   const { readModels } = report;
   if (readModels)
-    console.log(
+    print(
       `${readModels.rows} rows of ${readModels.tables} tables: ${readModels.found === 0 ? 'each follows from the log' : `${readModels.found} do not follow from the log`}.`,
     );
 }
@@ -221,6 +222,7 @@ async function tellPayment(id: string, options: Options): Promise<void> {
     });
     if (!story) throw new Error(`there is no payment ${id} in the log`);
     if (story.findings.length > 0) process.exitCode = 1;
-    console.log(options.json ? JSON.stringify(story, null, 2) : storyText(story));
+    if (options.json) printJson(story);
+    else for (const line of storyLines(story)) print(line);
   });
 }

@@ -3,18 +3,19 @@ import { type ChainId, chainOf, tokenAt } from '../../domain/chains.ts';
 import { formatAmount } from '../../domain/money.ts';
 import type { Claim, Evidence } from '../audit/claims.ts';
 import type { Entry } from '../audit/entry.ts';
-import { findingText } from '../audit/report.ts';
+import { findingLines } from '../audit/report.ts';
 import type { Story } from '../audit/story.ts';
 
-export function storyText({ events, transactions, findings, gaps }: Story): string {
+/** One to an element: texts of a log are anybody's, and none of them may begin one. */
+export function storyLines({ events, transactions, findings, gaps }: Story): readonly string[] {
   return [
     ...events.flatMap(eventLines),
     '',
     ...transactions.flatMap(({ claims, shown }) => transactionLines(claims, shown)),
     '',
     ...gaps.map(({ of, why }) => `not looked at: ${of}: ${why}`),
-    ...(findings.length === 0 ? ['Log and chains say the same.'] : findings.map(findingText)),
-  ].join('\n');
+    ...(findings.length === 0 ? ['Log and chains say the same.'] : findings.flatMap(findingLines)),
+  ];
 }
 
 const eventLines = ({ stream, revision, at, type, id, link, sealed }: Entry): readonly string[] => [

@@ -10,6 +10,7 @@ import { passphraseFrom } from '../environment/keystore.ts';
 import { openEventStore } from '../eventstore/client.ts';
 import { systemClock } from '../runtime/system.ts';
 import { eventStoreOf, type Where } from './connections.ts';
+import { print } from './print.ts';
 import { runProgram, untilInterrupted } from './program.ts';
 
 interface Options extends Omit<Where, 'database'> {
@@ -44,15 +45,15 @@ async function main(directory: string, { passphraseFile, ...where }: Options): P
     });
     bar.update(1_000);
     bar.stop();
-    console.log(`${directory} holds ${events} events, ${added} of them new.`);
+    print(`${directory} holds ${events} events, ${added} of them new.`);
   } finally {
     bar.stop();
     await store.close();
     await close();
   }
   if (passphraseFile === undefined)
-    return console.log('The secrets are not in it: --passphrase-file seals them, or keep them elsewhere.');
+    return print('The secrets are not in it: --passphrase-file seals them, or keep them elsewhere.');
   const secrets = secretsOf(process.env);
   writeSecrets(directory, secrets, passphraseFrom({ file: passphraseFile }));
-  console.log(`Sealed beside it: ${Object.keys(secrets).join(', ')}.`);
+  print(`Sealed beside it: ${Object.keys(secrets).join(', ')}.`);
 }

@@ -15,6 +15,7 @@ import { chainsAlone } from './chainsAlone.ts';
 import { readEnvironment, withCore } from './core.ts';
 import { chainNames, namedChain } from './namedChain.ts';
 import { operator } from './operator.ts';
+import { print, printTable } from './print.ts';
 import { runProgram, untilInterrupted } from './program.ts';
 
 interface Options {
@@ -69,10 +70,10 @@ async function payOnce({ id, name, family }: Chain, { token, amount }: PayingOne
     const signer = signersOf(core).get(family);
     const rail = core.chains.get(id)?.rail;
     if (!signer || !rail) throw new Error(`paying on ${name} needs the key of its treasury`);
-    console.log(`\n${rail.account} pays ${formatAmount(amount, token.decimals)} ${token.symbol} to itself.`);
-    const deps = { ...core, ...operatorOf(), rail, signer, tell: (step: string) => console.log(`  ${step}`) };
+    print('', `${rail.account} pays ${formatAmount(amount, token.decimals)} ${token.symbol} to itself.`);
+    const deps = { ...core, ...operatorOf(), rail, signer, tell: (step: string) => print(`  ${step}`) };
     const { blockNumber, took_ms } = await payOneself(deps, token, amount, interrupted);
-    console.log(`It is final in block ${blockNumber}, ${Math.round(took_ms / 1_000)} s after it was begun.`);
+    print(`It is final in block ${blockNumber}, ${Math.round(took_ms / 1_000)} s after it was begun.`);
   });
 }
 
@@ -94,8 +95,8 @@ interface Checked {
 }
 
 function tell({ name }: Chain, { remembered, reports, mixed }: Checked): void {
-  console.log(`${name}; its network as the service remembers it: ${remembered ?? 'not read yet'}`);
-  console.table(
+  print(`${name}; its network as the service remembers it: ${remembered ?? 'not read yet'}`);
+  printTable(
     Object.fromEntries(
       reports.map(({ node, verdict, head, final, took_ms }) => [
         node,
@@ -104,17 +105,17 @@ function tell({ name }: Chain, { remembered, reports, mixed }: Checked): void {
     ),
   );
   for (const { node, identity, features, problems } of reports) {
-    console.log(`\n${node}: network ${identity ?? 'unknown'}`);
-    for (const { what, said } of features) console.log(`  ${what}: ${said}`);
-    for (const problem of problems) console.log(`  ! ${problem}`);
+    print('', `${node}: network ${identity ?? 'unknown'}`);
+    for (const { what, said } of features) print(`  ${what}: ${said}`);
+    for (const problem of problems) print(`  ! ${problem}`);
   }
-  if (mixed) console.log('\n! These nodes belong to different networks: take out those that are not meant.');
+  if (mixed) print('', '! These nodes belong to different networks: take out those that are not meant.');
   if (mixed || reports.some(({ verdict }) => verdict === 'unfit')) process.exitCode = 1;
 }
 
 async function forget(database: Database, { id, name }: Chain): Promise<void> {
   await forgetChain(database, id);
-  console.log(
+  print(
     `${name}: its network and how far it was read are forgotten. Restart the service: it reads from its oldest open payment on.`,
   );
 }

@@ -3,6 +3,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import { type Address, getAddress, type Hex, isAddress, isHex } from 'viem';
 import { deployForwarder } from '../chains/evm/deposits/deployForwarder.ts';
 import { secretFrom } from './connections.ts';
+import { print } from './print.ts';
 import { runProgram } from './program.ts';
 
 const keyVariable = 'DEPLOYER_PRIVATE_KEY';
@@ -27,5 +28,5 @@ await runProgram(async () => {
   if (!isHex(key) || key.length !== 66) throw new Error(`${keyVariable} must hold a private key: 0x and 64 hex digits`);
   const { chainId, factory, transaction } = await deployForwarder(rpc, treasury, key as Hex);
   const how = transaction === null ? 'existed already' : `deployed by ${transaction}`;
-  console.log(`Chain ${chainId}: forwarder factory ${factory} ${how}.`);
+  print(`Chain ${chainId}: forwarder factory ${factory} ${how}.`);
 });

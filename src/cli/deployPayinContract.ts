@@ -4,6 +4,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import { deployPayin } from '../chains/stellar/deposits/deployPayin.ts';
 import { payinToken } from '../chains/stellar/tokens.ts';
 import { secretFrom } from './connections.ts';
+import { print } from './print.ts';
 import { runProgram } from './program.ts';
 
 const keyVariable = 'STELLAR_DEPLOYER_SECRET';
@@ -43,8 +44,7 @@ await runProgram(async () => {
   const { rpc: rpcUrl, treasury, token } = options;
   const deployed = await deployPayin({ rpcUrl, treasury, token, deployer: Keypair.fromSecret(secret) });
   const how = deployed.transaction === null ? 'existed already' : `deployed by ${deployed.transaction}`;
-  console.log(`${deployed.networkPassphrase}: payin contract ${deployed.contractId} ${how}.`);
-  if (!deployed.treasuryTrusts)
-    console.log(`The treasury has no trustline for ${token} yet: until then nobody can pay.`);
-  console.log(`\nSTELLAR_TREASURY_ADDRESS=${treasury}\nSTELLAR_PAYIN_CONTRACT=${deployed.contractId}`);
+  print(`${deployed.networkPassphrase}: payin contract ${deployed.contractId} ${how}.`);
+  if (!deployed.treasuryTrusts) print(`The treasury has no trustline for ${token} yet: until then nobody can pay.`);
+  print('', `STELLAR_TREASURY_ADDRESS=${treasury}`, `STELLAR_PAYIN_CONTRACT=${deployed.contractId}`);
 });

@@ -1,7 +1,6 @@
 /** `npm run doctor`: looks at everything that an installation stands on, and says what to do about what it finds. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { styleText } from 'node:util';
 import { SingleBar } from 'cli-progress';
 import { Command } from 'commander';
 import type { Instant } from '../../domain/time.ts';
@@ -18,6 +17,7 @@ import { systemClock } from '../runtime/system.ts';
 import { chainsAlone } from './chainsAlone.ts';
 import { eventStoreOf } from './connections.ts';
 import { readEnvironment } from './core.ts';
+import { type Mark, print, printJson } from './print.ts';
 import { runProgram } from './program.ts';
 
 interface Options {
@@ -30,7 +30,7 @@ const statementTimeout_ms = 10_000;
 async function main({ json, operations }: Options): Promise<void> {
   const config = configuration();
   const examined = 'problems' in config ? [config.problems] : await all(config.config, { json, operations });
-  if (json) console.log(JSON.stringify({ verdict: verdictOf(examined), areas: examined }, null, 2));
+  if (json) printJson({ verdict: verdictOf(examined), areas: examined });
   else show(examined);
   if (verdictOf(examined) === 'broken') process.exitCode = 1;
 }
@@ -89,21 +89,21 @@ async function joinStore({ dataDir }: Config) {
   return { store, close: () => store.close().finally(close) };
 }
 
-const marks: Readonly<Record<Verdict, string>> = {
-  fine: styleText('green', '✔'),
-  look: styleText('yellow', '!'),
-  broken: styleText('red', '✖'),
+const marks: Readonly<Record<Verdict, Mark>> = {
+  fine: { style: 'green', text: '✔' },
+  look: { style: 'yellow', text: '!' },
+  broken: { style: 'red', text: '✖' },
 };
 
 function show(examined: readonly Examined[]): void {
   for (const { area, findings } of examined) {
-    console.log(`\n${styleText('bold', area)}`);
+    print('', [{ style: 'bold', text: area }]);
     for (const { verdict, what, said, todo } of findings) {
-      console.log(`  ${marks[verdict]} ${what}: ${said}`);
-      if (todo) console.log(`      → ${todo}`);
+      print(['  ', marks[verdict], ` ${what}: ${said}`]);
+      if (todo) print(`      → ${todo}`);
     }
   }
-  console.log(`\n${lastWords[verdictOf(examined)]}`);
+  print('', lastWords[verdictOf(examined)]);
 }
 
 const lastWords: Readonly<Record<Verdict, string>> = {

@@ -4,6 +4,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import { DirectoryInUse, directoryInUseExitCode } from '../eventstore/node/lock.ts';
 import { startNode } from '../eventstore/node/node.ts';
 import type { Trouble } from '../eventstore/node/trouble.ts';
+import { print, printError, printFailure } from './print.ts';
 
 function port(text: string): number {
   const number = Number(text);
@@ -29,9 +30,7 @@ const options = new Command()
 
 /** Nobody starts it again: what cannot go on ends. */
 function tell(trouble: Trouble): void {
-  console.error(
-    trouble.kind === 'writesAgain' ? `the event store writes to ${trouble.directory} again` : trouble.message,
-  );
+  printError(trouble.kind === 'writesAgain' ? `the event store writes to ${trouble.directory} again` : trouble.message);
   if (trouble.kind === 'broken') process.exit(1);
 }
 
@@ -39,7 +38,7 @@ try {
   process.umask(0o077);
   const { data, ...where } = options;
   const node = await startNode({ ...where, dataDir: resolve(data), tell });
-  console.log(`Event store at ${node.url}, data in ${resolve(data)}. Ctrl-C ends it.`);
+  print(`Event store at ${node.url}, data in ${resolve(data)}. Ctrl-C ends it.`);
   const end = async (): Promise<void> => {
     await node.close();
     process.exit();
@@ -47,6 +46,6 @@ try {
   process.once('SIGINT', end);
   process.once('SIGTERM', end);
 } catch (error) {
-  console.error(error instanceof Error ? error.message : error);
+  printFailure(error);
   process.exit(error instanceof DirectoryInUse ? directoryInUseExitCode : 1);
 }

@@ -12,6 +12,7 @@ import { openDatabase } from '../postgres/database.ts';
 import { createHeadTree } from '../postgres/headTree.ts';
 import { believed } from './believed.ts';
 import { connections, masterKeyOf } from './connections.ts';
+import { print } from './print.ts';
 import { refusalError, runProgram } from './program.ts';
 
 interface Options {
@@ -47,12 +48,10 @@ async function main(text: string, { out, ...where }: Options): Promise<void> {
     if (isRefusal(proven)) throw refusalError(proven);
     const file = out ?? `evidence-${paymentId}.json`;
     await writeFile(file, packOf(proven));
-    console.log(
-      `${file}: ${proven.events.length} events, in head ${proven.head.number} of key ${proven.head.publicKey}`,
-    );
+    print(`${file}: ${proven.events.length} events, in head ${proven.head.number} of key ${proven.head.publicKey}`);
     const anchor = await newestAnchor({ store, codec: eventCodec });
-    if (anchor) console.log(anchorText(anchor, proven.head.number));
-    console.log(`Check it anywhere: node verify/verify-evidence.mjs --key <the key that you have published> ${file}`);
+    if (anchor) print(anchorText(anchor, proven.head.number));
+    print(`Check it anywhere: node verify/verify-evidence.mjs --key <the key that you have published> ${file}`);
   } finally {
     await opened.close();
     await database.close();

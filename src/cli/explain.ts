@@ -15,6 +15,7 @@ import type { Core } from '../roles/core.ts';
 import { confirmationsNeeded } from '../roles/queries.ts';
 import { transfersWorkerName } from '../subscribers/transfers/worker.ts';
 import { withCore } from './core.ts';
+import { print, printJson } from './print.ts';
 import { runProgram } from './program.ts';
 
 async function explain(core: Core, text: string): Promise<Explanation> {
@@ -58,22 +59,15 @@ async function notedOf({ database }: Core, payment: Payment): Promise<ReadonlyMa
 }
 
 function show({ paymentId, appId, orderId, status, summary, because, next, operator }: Explanation): void {
-  console.log(
-    `Payment ${paymentId} of ${appId}${orderId === null ? '' : `, order ${printable(orderId)}`}: ${status}\n${summary}`,
-  );
-  console.log('\nWhy it is here:');
+  print(`Payment ${paymentId} of ${appId}${orderId === null ? '' : `, order ${orderId}`}: ${status}`, summary);
+  print('', 'Why it is here:');
   for (const { revision, position, type, at, sentence, link, cause } of because)
-    console.log(
-      `  #${revision} ${at} ${type}\n     ${printable(sentence)}\n     position ${position}, link ${link}, by ${printable(cause)}`,
-    );
-  console.log('\nWhat is next:');
-  for (const sentence of next) console.log(`  - ${printable(sentence)}`);
-  if (operator.length > 0) console.log('\nWhat you can do:');
-  for (const sentence of operator) console.log(`  - ${printable(sentence)}`);
+    print(`  #${revision} ${at} ${type}`, `     ${sentence}`, `     position ${position}, link ${link}, by ${cause}`);
+  print('', 'What is next:');
+  for (const sentence of next) print(`  - ${sentence}`);
+  if (operator.length > 0) print('', 'What you can do:');
+  for (const sentence of operator) print(`  - ${sentence}`);
 }
-
-/** Texts of apps, nodes and chains must not move the cursor. */
-const printable = (text: string): string => text.replaceAll(/\p{Cc}|\p{Cf}/gu, ' ');
 
 const program = new Command('npm run explain --')
   .description(
@@ -84,7 +78,7 @@ const program = new Command('npm run explain --')
   .action((paymentId: string, { json }: { json: boolean }) =>
     withCore(async (core) => {
       const explained = await explain(core, paymentId);
-      if (json) console.log(JSON.stringify(explained, null, 2));
+      if (json) printJson(explained);
       else show(explained);
     }),
   );

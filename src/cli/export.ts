@@ -18,6 +18,7 @@ import { type Database, openDatabase } from '../postgres/database.ts';
 import { systemClock } from '../runtime/system.ts';
 import { believed } from './believed.ts';
 import { databaseUrlOf, eventStoreOf, masterKeyOf } from './connections.ts';
+import { print } from './print.ts';
 import { runProgram, untilInterrupted } from './program.ts';
 
 interface Options {
@@ -93,7 +94,7 @@ async function main(subject: Subject, options: Options): Promise<void> {
       bar.update(1_000, { rows: rowsIn(manifest) });
       bar.stop();
       const upTo = exports.by === 'log' ? `, up to position ${manifest.upTo ?? 0}` : '';
-      console.log(
+      print(
         `${directory} holds ${rowsIn(manifest)} rows in ${manifest.parts.length} files, ${added} of them new${upTo}.`,
       );
     } finally {

@@ -8,6 +8,7 @@ import { createReader } from '../environment/reader.ts';
 import { textOf } from '../environment/secretFiles.ts';
 import { type Entries, KeystoreError, openKeystore, sealKeystore } from '../keystore/sealed.ts';
 import { replaceSealed } from '../keystore/write.ts';
+import { print, printTable } from './print.ts';
 import { runProgram } from './program.ts';
 
 interface Options {
@@ -38,12 +39,12 @@ function put(path: string, name: string, options: Options & { readonly from?: st
       `${name} is in ${path} already, and is another one: --replace, if nothing needs it any more`,
     );
   write(path, { ...entries, [name]: value }, phrase);
-  console.log(`${name} is in ${path}. Set KEYSTORE=${path}, and take ${name} out of where it was.`);
+  print(`${name} is in ${path}. Set KEYSTORE=${path}, and take ${name} out of where it was.`);
 }
 
 function list(path: string, options: Options): void {
   const entries = opened(path, passphrase(options));
-  console.table(keystoreNames.map((name) => ({ name, held: name in entries ? 'yes' : 'no' })));
+  printTable(keystoreNames.map((name) => ({ name, held: name in entries ? 'yes' : 'no' })));
 }
 
 const keyOf: Readonly<Record<ChainFamily, (typeof keystoreNames)[number]>> = {
@@ -58,7 +59,7 @@ function showPublic(path: string, options: Options): void {
   const entries = opened(path, passphrase(options));
   const held = allFamilies.map(({ name }) => name).filter((name) => keyOf[name] in entries);
   const { evm, solana, stellar } = readTreasuries(createReader(entries, problems), new Set(held), true);
-  if (problems.length > 0) throw new KeystoreError(problems.join('\n'));
+  if (problems.length > 0) throw new KeystoreError(problems.join('; '));
   const lines = {
     TREASURY_ADDRESS: evm?.address,
     SOLANA_TREASURY_ADDRESS: solana?.address,
@@ -66,7 +67,7 @@ function showPublic(path: string, options: Options): void {
     STELLAR_TREASURY_ADDRESS: stellar?.address,
     STELLAR_CHANNEL_ACCOUNTS: stellar?.channels.map(({ account }) => account).join(','),
   };
-  for (const [name, value] of Object.entries(lines)) if (value) console.log(`${name}=${value}`);
+  for (const [name, value] of Object.entries(lines)) if (value) print(`${name}=${value}`);
 }
 
 function remove(path: string, name: string, options: Options): void {
@@ -74,13 +75,13 @@ function remove(path: string, name: string, options: Options): void {
   const { [name]: gone, ...others } = opened(path, phrase);
   if (gone === undefined) throw new KeystoreError(`${name} is not in ${path}: nothing was changed`);
   write(path, others, phrase);
-  console.log(`${name} is out of ${path}.`);
+  print(`${name} is out of ${path}.`);
 }
 
 function change(path: string, newFile: string, options: Options): void {
   const entries = opened(path, passphrase(options));
   write(path, entries, passphraseFrom({ file: newFile }));
-  console.log(`${path} opens with the new passphrase alone. Copies of the file still open with the old one.`);
+  print(`${path} opens with the new passphrase alone. Copies of the file still open with the old one.`);
 }
 
 const program = new Command('npm run keystore --').description('the treasury’s keys in a sealed file');

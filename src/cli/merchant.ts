@@ -13,6 +13,7 @@ import { addTerms } from './appTerms.ts';
 import { withCore } from './core.ts';
 import { operator } from './operator.ts';
 import { addPeople } from './people.ts';
+import { print, printTable } from './print.ts';
 import { runProgram } from './program.ts';
 
 /** Runs one command against the stores and prints its answer; secrets are shown here once and never again. */
@@ -20,23 +21,21 @@ async function run(command: (merchants: ManageMerchant) => Promise<object | Refu
   const answer = await withCore(({ merchants }) => command(merchants));
   if (isRefusal(answer)) throw new Error(`${answer.refused}: ${answer.message}`);
   const shown = Object.entries(answer).filter(([name, value]) => name !== 'position' && value !== null);
-  if (shown.length === 0) console.log('Done.');
-  else console.table(Object.fromEntries(shown.map(([name, value]) => [name, { value }])));
+  if (shown.length === 0) print('Done.');
+  else printTable(Object.fromEntries(shown.map(([name, value]) => [name, { value }])));
 }
 
-/** Prints a table of what the app's stream tells; names and URLs are their owner's words, so control characters are left out. */
+/** Prints a table of what the app's stream tells. */
 async function show(list: (deps: AuditDeps) => Promise<readonly object[] | null>): Promise<void> {
   const rows = await withCore(({ store }) =>
     list({ history: (stream) => readStream(store, stream), read: eventCodec.read }),
   );
   if (rows === null) throw new Error('there is no such app: check its id');
-  if (rows.length === 0) return console.log('None.');
-  console.table(
-    rows.map((row) => Object.fromEntries(Object.entries(row).map(([name, value]) => [name, plain(value)]))),
+  if (rows.length === 0) return print('None.');
+  printTable(
+    rows.map((row) => Object.fromEntries(Object.entries(row).map(([name, value]) => [name, String(value ?? '')]))),
   );
 }
-
-const plain = (value: unknown): string => String(value ?? '').replaceAll(/\p{C}/gu, '');
 
 function chainId(text: string) {
   const chain = findChain(text);

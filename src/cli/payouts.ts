@@ -22,6 +22,7 @@ import type { Core } from '../roles/core.ts';
 import { transfersWorkerName } from '../subscribers/transfers/worker.ts';
 import { withCore } from './core.ts';
 import { operator } from './operator.ts';
+import { print, printTable } from './print.ts';
 import { reasonOf, runProgram, tell } from './program.ts';
 
 const shownMax = 100;
@@ -38,9 +39,9 @@ async function show(core: Core): Promise<void> {
   const lines = payments.flatMap((payment) =>
     payment ? [[payment.terms.paymentId, line(core, payment, whyOf.get(payment.terms.paymentId))]] : [],
   );
-  if (lines.length === 0) return console.log('Every payout is settled.');
-  console.table(Object.fromEntries(lines));
-  if (open.length === shownMax) console.log(`The oldest ${shownMax} are listed.`);
+  if (lines.length === 0) return print('Every payout is settled.');
+  printTable(Object.fromEntries(lines));
+  if (open.length === shownMax) print(`The oldest ${shownMax} are listed.`);
 }
 
 function line({ clock }: Core, payment: Payment, waitsFor = ''): Readonly<Record<string, string | number>> {

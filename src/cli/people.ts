@@ -6,6 +6,7 @@ import { operatorDeps } from '../roles/accounts.ts';
 import type { Core } from '../roles/core.ts';
 import { withCore } from './core.ts';
 import { operator } from './operator.ts';
+import { print } from './print.ts';
 
 function must<T>(answer: T | Refusal): T {
   if (isRefusal(answer)) throw new Error(`${answer.refused}: ${answer.message}`);
@@ -16,9 +17,8 @@ async function inviteOne(core: Core, email: string): Promise<void> {
   const { config } = core;
   const url = config.publicUrl === null ? null : `${config.publicUrl}/dashboard/register`;
   const person = must(await invite(operatorDeps(core), email, url));
-  console.log(`${person.email} may register and sign in. ${mailed(config)}`);
-  if (config.registration === 'closed')
-    console.log('REGISTRATION is closed: set it to invited, else nobody registers.');
+  print(`${person.email} may register and sign in. ${mailed(config)}`);
+  if (config.registration === 'closed') print('REGISTRATION is closed: set it to invited, else nobody registers.');
 }
 
 const mailed = ({ mail }: Core['config']): string =>
@@ -27,15 +27,15 @@ const mailed = ({ mail }: Core['config']): string =>
 async function giveApp(core: Core, appId: string, email: string): Promise<void> {
   const { developerId } = must(await welcome(operatorDeps(core), email));
   must(await core.merchants.setOwner(appId, developerId, operator()));
-  console.log(`${appId} belongs to ${email}, who may sign in.`);
+  print(`${appId} belongs to ${email}, who may sign in.`);
 }
 
 async function eraseOne(core: Core, email: string): Promise<void> {
   const { apps } = must(await erase({ sql: core.database }, email));
-  console.log('The person is erased, with sessions, registrations and mail.');
+  print('The person is erased, with sessions, registrations and mail.');
   if (apps.length > 0) {
-    console.log(`These apps go on without a person and show no name: ${apps.join(', ')}.`);
-    console.log('Their keys and wallets work on: revoke and change what should not, or give them to somebody.');
+    print(`These apps go on without a person and show no name: ${apps.join(', ')}.`);
+    print('Their keys and wallets work on: revoke and change what should not, or give them to somebody.');
   }
 }
 

@@ -1,13 +1,14 @@
 /** What tools of the operator share: how they end, and how they tell what was decided. */
 import { InvalidArgumentError } from 'commander';
 import { isRefusal, type Refusal } from '../../domain/decider.ts';
+import { print, printFailure } from './print.ts';
 
 /** How every tool of the operator ends: its last words are what went wrong, and its exit code says that it did. */
 export async function runProgram(work: () => Promise<unknown>): Promise<void> {
   try {
     await work();
   } catch (error) {
-    console.error(error instanceof Error ? error.message : error);
+    printFailure(error);
     process.exitCode ??= 1;
   }
 }
@@ -15,7 +16,7 @@ export async function runProgram(work: () => Promise<unknown>): Promise<void> {
 /** Says a decision's outcome. @throws Error with the refusal's code and words */
 export function tell(outcome: { readonly appended: number } | Refusal, already = 'It was so already.'): void {
   if (isRefusal(outcome)) throw refusalError(outcome);
-  console.log(outcome.appended > 0 ? 'Done.' : already);
+  print(outcome.appended > 0 ? 'Done.' : already);
 }
 
 export const refusalError = ({ refused, message }: Refusal): Error => new Error(`${refused}: ${message}`);

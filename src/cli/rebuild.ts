@@ -13,6 +13,7 @@ import { forgetLost, furthestCheckpoint } from '../runtime/logSetBack.ts';
 import { type RebuildDeps, rebuild } from '../runtime/rebuild.ts';
 import { believed } from './believed.ts';
 import { connections, masterKeyOf } from './connections.ts';
+import { print, printError } from './print.ts';
 import { runProgram, untilInterrupted } from './program.ts';
 
 interface Options {
@@ -57,7 +58,7 @@ async function main({ set: only, logRestored = false, ...where }: Options): Prom
       await withProgress({ store, database, codec: eventCodec, set, signal, logRestored });
     }
     await makeAnalytics(database, null).catch(({ message }: Error) =>
-      console.error(`The views for analysts are made once all read models are of this version: ${message}`),
+      printError(`The views for analysts are made once all read models are of this version: ${message}`),
     );
   } finally {
     await opened.close();
@@ -72,7 +73,7 @@ async function scanAgain(database: Database, store: Pick<EventStore, 'tail'>): P
   const end = await store.tail();
   if (known <= end) throw new Error('The log has all that Postgres knows of it: rebuild without --log-restored.');
   await forgetLost(database, end);
-  console.log('Scans of all chains begin again where the restored log ends.');
+  print('Scans of all chains begin again where the restored log ends.');
 }
 
 async function withProgress(deps: Omit<RebuildDeps, 'onProgress'> & { database: Database; set: ProjectionSet }) {
@@ -94,7 +95,7 @@ async function withProgress(deps: Omit<RebuildDeps, 'onProgress'> & { database: 
     });
     bar.update(1_000);
     bar.stop();
-    console.log(`Read models "${deps.set.name}": generation ${number} is live.`);
+    print(`Read models "${deps.set.name}": generation ${number} is live.`);
   } finally {
     bar.stop();
   }

@@ -12,6 +12,7 @@ import { refundsOf } from '../roles/refunds.ts';
 import { withCore } from './core.ts';
 import { chainNames, namedChain } from './namedChain.ts';
 import { operator } from './operator.ts';
+import { print } from './print.ts';
 import { reasonOf, refusalError, runProgram } from './program.ts';
 import { addDecisions } from './refundDecisions.ts';
 
@@ -20,34 +21,33 @@ const shownMax = 100;
 async function showAll({ database }: Core): Promise<void> {
   const [open, held] = [await openRefunds(database, shownMax), await heldPayments(database, shownMax)];
   const unmatched = await openUnmatchedRefunds(database, shownMax);
-  if (open.length + unmatched.length > 0) console.log('On their way back:');
-  for (const { paymentId, refund } of open) console.log(`${paymentId}  ${told(refund)}`);
+  if (open.length + unmatched.length > 0) print('On their way back:');
+  for (const { paymentId, refund } of open) print(`${paymentId}  ${told(refund)}`);
   for (const { id, standing, amount, tokenSymbol, chainId, receiver, txHash } of unmatched)
-    console.log(
+    print(
       `${id}  of no payment, ${standing}: ${amount} ${tokenSymbol} on ${chainOf(chainId).name} to ${receiver}${txHash === null ? '' : `, ${txHash}`}`,
     );
-  if (held.length > 0)
-    console.log('Payments that ended with money which is held, npm run refunds -- list <paymentId>:');
+  if (held.length > 0) print('Payments that ended with money which is held, npm run refunds -- list <paymentId>:');
   for (const { paymentId, appId, errorCode, amountReceived } of held)
-    console.log(`${paymentId}  ${appId}  ${errorCode}  ${amountReceived ?? ''}`);
+    print(`${paymentId}  ${appId}  ${errorCode}  ${amountReceived ?? ''}`);
   if (open.length + unmatched.length + held.length === 0)
-    console.log('Nothing is held of payments that ended, and nothing is on its way back.');
+    print('Nothing is held of payments that ended, and nothing is on its way back.');
   if ([open, unmatched, held].some(({ length }) => length === shownMax))
-    console.log(`The oldest ${shownMax} of each are listed.`);
+    print(`The oldest ${shownMax} of each are listed.`);
 }
 
 async function showOne(core: Core, text: string): Promise<void> {
   const refunds = refundsOf(core);
   const payment = await refunds.payment({ paymentId: known(text), appId: null });
   if (!payment) throw new Error(`paymentNotFound: ${text} is no payment: check its id`);
-  for (const refund of refundViews(payment)) console.log(told(refund));
+  for (const refund of refundViews(payment)) print(told(refund));
   for (const { chainId, token, amount, reason, networkFee, owners } of await refunds.held(payment)) {
     const fee = networkFee === null ? 'a cost that is not known now' : formatAmount(networkFee, token.decimals);
-    console.log(
+    print(
       `held: ${formatAmount(amount, token.decimals)} ${token.symbol} on ${chainOf(chainId).name} (${reason}); sending it costs ${fee}`,
     );
     for (const { sender, receiver, amount: own } of owners)
-      console.log(
+      print(
         `  ${formatAmount(own, token.decimals)} of ${sender}: ${receiver ? `goes to ${receiver.address}` : 'no address is proven, it may be an exchange'}`,
       );
   }
@@ -115,13 +115,13 @@ async function order(core: Core, text: string, asked: Asked): Promise<void> {
   };
   if (asked.dryRun) return preview(refunds, of, wanted);
   const ordered = taken(await refunds.order(of, wanted, operator()));
-  for (const refund of ordered.refunds) console.log(told(refundView(refund)));
-  console.log(ordered.orderedNow ? 'Ordered: the service sends it.' : 'It was ordered so already.');
+  for (const refund of ordered.refunds) print(told(refundView(refund)));
+  print(ordered.orderedNow ? 'Ordered: the service sends it.' : 'It was ordered so already.');
 }
 
 async function preview(refunds: Refunds, of: Parameters<Refunds['preview']>[0], wanted: AskedRefund): Promise<void> {
   for (const { amount, networkFee, token, chainId, receiver } of taken(await refunds.preview(of, wanted)))
-    console.log(
+    print(
       `would send ${formatAmount(amount - networkFee, token.decimals)} ${token.symbol} on ${chainOf(chainId).name} to ${receiver.address}, less ${formatAmount(networkFee, token.decimals)} for sending it`,
     );
 }

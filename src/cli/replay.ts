@@ -11,8 +11,9 @@ import { replay } from '../runtime/replay.ts';
 import { replayStream } from '../runtime/replayStream.ts';
 import { believed } from './believed.ts';
 import { connections, databaseUrlOf, eventStoreOf, masterKeyOf } from './connections.ts';
+import { print, printJson } from './print.ts';
 import { runProgram, untilInterrupted } from './program.ts';
-import { jsonOf, linesOf, rule } from './replayTable.ts';
+import { linesOf, recordOf, rule } from './replayTable.ts';
 
 interface Options {
   readonly until?: AsOf;
@@ -71,12 +72,12 @@ async function showStream(stream: string, { until = undefined, json = false, ...
   await withStore(eventStoreUrl, where.data, async (store) => {
     let shown = 0;
     for await (const step of replayStream({ store, codec: eventCodec }, stream, until ?? null)) {
-      if (json) console.log(jsonOf(step));
-      else for (const line of linesOf(step, shown === 0)) console.log(line);
+      if (json) printJson(recordOf(step), null);
+      else print(...linesOf(step, shown === 0));
       shown += 1;
     }
     if (shown === 0) throw new Error(`${stream} has no event up to then: check its name, or ask for a later moment`);
-    if (!json) console.log(`${rule}\n${shown} events.`);
+    if (!json) print(rule, `${shown} events.`);
   }).finally(close);
 }
 
@@ -102,7 +103,7 @@ async function remove(schema: string, where: Options): Promise<void> {
     statementTimeout_ms,
   });
   try {
-    console.log((await dropReplay(database, schema)) ? `Schema ${schema} is gone.` : `There is no schema ${schema}.`);
+    print((await dropReplay(database, schema)) ? `Schema ${schema} is gone.` : `There is no schema ${schema}.`);
   } finally {
     await database.close();
   }
@@ -137,7 +138,7 @@ async function withProgress(work: (onProgress: OnProgress) => ReturnType<typeof 
     bar.stop();
     const upTo =
       filled.position === null ? 'before the first event' : `up to position ${filled.position}, written ${filled.at}`;
-    console.log(
+    print(
       `Schema ${filled.schema} holds all read models ${upTo}: SELECT * FROM ${filled.schema}.payments; it says so itself in ${filled.schema}.replay.`,
     );
   } finally {

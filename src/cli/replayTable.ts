@@ -36,23 +36,22 @@ function changeText({ field, before, after }: Change): string {
   return after === null ? `${field}: ${short(before)} is gone` : `${field}: ${short(before)} → ${short(after)}`;
 }
 
-/** Signed bytes are long, and texts of merchants may be; control characters would move the cursor. */
+/** Signed bytes are long, and texts of merchants may be. */
 function short(text: string | null): string {
-  const clean = (text ?? '').replaceAll(/\p{Cc}|\p{Cf}/gu, ' ');
-  return clean.length > valueMax ? `${clean.slice(0, valueMax)}…` : clean;
+  const whole = text ?? '';
+  return whole.length > valueMax ? `${whole.slice(0, valueMax)}…` : whole;
 }
 
-/** One line, for machines: nothing is cut. */
-export const jsonOf = ({ stored, link, changes, state }: StreamStep): string =>
-  JSON.stringify({
-    stream: stored.stream,
-    revision: stored.revision.toString(),
-    position: stored.position.toString(),
-    type: stored.type,
-    at: stored.metadata.at,
-    cause: stored.metadata.cause,
-    previous: stored.metadata.prev,
-    link,
-    changes,
-    state,
-  });
+/** For machines: nothing is cut. */
+export const recordOf = ({ stored, link, changes, state }: StreamStep) => ({
+  stream: stored.stream,
+  revision: stored.revision.toString(),
+  position: stored.position.toString(),
+  type: stored.type,
+  at: stored.metadata.at,
+  cause: stored.metadata.cause,
+  previous: stored.metadata.prev,
+  link,
+  changes,
+  state,
+});

@@ -15,6 +15,7 @@ import { type Month, monthNamed } from '../report/month.ts';
 import { reportPage } from '../report/page.ts';
 import { systemClock } from '../runtime/system.ts';
 import { databaseUrlOf } from './connections.ts';
+import { print } from './print.ts';
 import { runProgram } from './program.ts';
 
 interface Options {
@@ -58,7 +59,7 @@ async function main({ month, app, out, ...where }: Options): Promise<void> {
     // Beside it first: a stop half-way leaves no half page.
     await writeFile(`${file}.unfinished`, reportPage(about, answers, await stylesheet()));
     await rename(`${file}.unfinished`, file);
-    console.log(`${file}: ${month.title}, ${app ?? 'all apps'}.`);
+    print(`${file}: ${month.title}, ${app ?? 'all apps'}.`);
   } finally {
     await database.close();
   }
@@ -73,7 +74,7 @@ function coinPrices(): CoinPrices {
     const { price_microUsd } = readCoin(read, id, decimals);
     return [id, { decimals, usd: formatAmount(price_microUsd, microUsdDecimals) }] as const;
   });
-  if (problems.length > 0) throw new Error(problems.join('\n'));
+  if (problems.length > 0) throw new Error(problems.join('; '));
   return Object.fromEntries(prices);
 }
 

@@ -10,6 +10,7 @@ import { payinRange } from '../roles/payins.ts';
 import type { HandledTransfer } from '../subscribers/payinRange.ts';
 import { newsMax, type Rescanned, rescan } from '../subscribers/rescan.ts';
 import { withCore } from './core.ts';
+import { print, printTable } from './print.ts';
 import { runProgram, untilInterrupted } from './program.ts';
 
 interface Range {
@@ -59,17 +60,17 @@ async function withProgress<T>({ from }: Range, work: (onProgress: OnProgress) =
 }
 
 function tell(chain: string, { counts, news, missed, reached }: Rescanned): void {
-  console.table({
+  printTable({
     'already known': { transfers: counts.known },
     'recorded now': { transfers: counts.recorded },
     'unmatched, kept for you to decide (npm run unmatched)': { transfers: counts.unmatched },
     'set aside, its payment could not take it (npm run work)': { transfers: counts.setAside },
   });
-  if (news.length > 0) console.table(news.map(line));
-  if (news.length === newsMax) console.log(`Only the first ${newsMax} are listed.`);
-  for (const [pass, block] of reached) console.log(`${chain}: read up to ${block} (${pass}).`);
+  if (news.length > 0) printTable(news.map(line));
+  if (news.length === newsMax) print(`Only the first ${newsMax} are listed.`);
+  for (const [pass, block] of reached) print(`${chain}: read up to ${block} (${pass}).`);
   for (const { from, to } of missed)
-    console.log(
+    print(
       `${chain}: ${from} to ${to} were NOT read: no configured node remembers them. Name one that does in RPC_URLS.`,
     );
   if (missed.length > 0) process.exitCode = 2;

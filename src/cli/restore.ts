@@ -7,6 +7,7 @@ import { hasSecrets, restoreSecrets } from '../backup/secrets.ts';
 import { passphraseFrom } from '../environment/keystore.ts';
 import { openEventStore } from '../eventstore/client.ts';
 import { eventStoreOf, type Where } from './connections.ts';
+import { print } from './print.ts';
 import { runProgram, untilInterrupted } from './program.ts';
 
 interface Options extends Omit<Where, 'database'> {
@@ -42,11 +43,9 @@ async function main(directory: string, { passphraseFile, secretsTo, ...where }: 
       },
     });
     bar.stop();
-    console.log(`${events} events are in the log.`);
-    console.log(
-      'Before the service starts: npm run rebuild -- --log-restored (where Postgres knows more than the log).',
-    );
-    console.log('What the log does not know of, each chain’s account shows: npm run treasury -- adopt <chain>.');
+    print(`${events} events are in the log.`);
+    print('Before the service starts: npm run rebuild -- --log-restored (where Postgres knows more than the log).');
+    print('What the log does not know of, each chain’s account shows: npm run treasury -- adopt <chain>.');
   } finally {
     bar.stop();
     await store.close();
@@ -57,5 +56,5 @@ async function main(directory: string, { passphraseFile, secretsTo, ...where }: 
 function putSecrets(directory: string, to: string, passphraseFile: string | undefined): void {
   if (!hasSecrets(directory)) throw new Error(`${directory} has no secrets: they were backed up elsewhere`);
   const names = restoreSecrets(directory, passphraseFrom({ file: passphraseFile }), to);
-  console.log(`${to} holds ${names.join(', ')}; only you can read it.`);
+  print(`${to} holds ${names.join(', ')}; only you can read it.`);
 }

@@ -8,6 +8,7 @@ import { migrate } from '../postgres/migrate.ts';
 import { randomIds, systemClock } from '../runtime/system.ts';
 import { connections, masterKeyOf, type Where } from './connections.ts';
 import { operator } from './operator.ts';
+import { print, printError } from './print.ts';
 import { runProgram, untilInterrupted } from './program.ts';
 
 const options = new Command()
@@ -30,11 +31,11 @@ async function main(where: Where): Promise<void> {
   try {
     await migrate(database);
     const deciding = { clock: systemClock, ids: randomIds, codec: eventCodec };
-    const tell = ({ message }: Error): void => console.error(message);
+    const tell = ({ message }: Error): void => printError(message);
     const resealed = await changeMasterKey({ store, sql: database, deciding, tell, by: operator() }, keys, signal);
-    if (resealed === null) return console.log('It was changed before: start the service with MASTER_KEY alone.');
-    for (const reason of resealed.left) console.error(`Left as it was: ${reason}`);
-    console.log(`Done, ${resealed.count} secrets are under the new key: start the service with MASTER_KEY alone.`);
+    if (resealed === null) return print('It was changed before: start the service with MASTER_KEY alone.');
+    for (const reason of resealed.left) printError(`Left as it was: ${reason}`);
+    print(`Done, ${resealed.count} secrets are under the new key: start the service with MASTER_KEY alone.`);
   } finally {
     await store.close();
     await database.close();

@@ -19,6 +19,7 @@ import { sweepDepsFor } from '../roles/sweeps.ts';
 import { withCore } from './core.ts';
 import { namedChain } from './namedChain.ts';
 import { operator } from './operator.ts';
+import { print, printError } from './print.ts';
 import { runProgram, untilInterrupted } from './program.ts';
 import { createSweepReport } from './sweepReport.ts';
 
@@ -58,7 +59,7 @@ async function run(where: string, options: Options): Promise<void> {
         await sweepChain(chosen, options, interrupted);
       } catch (error) {
         if (!(error instanceof PayoutBlocked)) throw error;
-        console.error(error.message);
+        printError(error.message);
         process.exitCode = 1;
       }
     }
@@ -88,10 +89,10 @@ async function deploy(where: string): Promise<void> {
     const id = await orderDeployment(deps, deps.sweep, interrupted);
     if (isRefusal(id)) throw new Error(id.message);
     if (id === null) {
-      console.log(`${name}: the forwarder stands already.`);
+      print(`${name}: the forwarder stands already.`);
       return;
     }
-    console.log(`${name}: operation ${id} is ordered; the service that has the treasury’s key sends it.`);
+    print(`${name}: operation ${id} is ordered; the service that has the treasury’s key sends it.`);
     for (;;) {
       const known = await lookAfter(deps, id);
       if (!known || known.over) return tellDeployment(name, known?.operation);
@@ -104,7 +105,7 @@ function tellDeployment(name: string, operation: Parameters<typeof standingOf>[0
   const settled = operation?.leg.settled;
   if (!settled)
     throw new Error(`${name}: it was not deployed: ${operation?.calledOff?.reason ?? 'it is not in the log'}`);
-  console.log(`${name}: the forwarder was deployed by ${settled.hash}.`);
+  print(`${name}: the forwarder was deployed by ${settled.hash}.`);
 }
 
 function dollars(text: string): bigint {

@@ -8,6 +8,7 @@ import type { Chain } from '../../domain/chains.ts';
 import { coinOf } from '../../domain/coins.ts';
 import { formatAmount, microUsdDecimals } from '../../domain/money.ts';
 import type { Operation } from '../../domain/treasury/operation.ts';
+import { print, printTable } from './print.ts';
 
 interface Line {
   readonly operation: string;
@@ -58,7 +59,7 @@ export function createSweepReport(chain: Chain, coin: CoinPrice): SweepReport {
     if (line) {
       line.outcome = outcome;
       ended += line.part.deposits.length;
-    } else console.log(`\n${chain.name}: ${id}, ordered before: ${outcome}`);
+    } else print('', `${chain.name}: ${id}, ordered before: ${outcome}`);
   }
 
   return {
@@ -75,11 +76,11 @@ export function createSweepReport(chain: Chain, coin: CoinPrice): SweepReport {
 
     end() {
       bar.stop();
-      if (lines.length > 0) console.table(lines.map((line) => rowOf(chain, coin, line)));
-      if (left.size > 0) console.table(Object.fromEntries([...left].map(([why, sum]) => [why, leftRow(chain, sum)])));
+      if (lines.length > 0) printTable(lines.map((line) => rowOf(chain, coin, line)));
+      if (left.size > 0) printTable(Object.fromEntries([...left].map(([why, sum]) => [why, leftRow(chain, sum)])));
       if (lines.length + left.size === 0)
-        console.log(`${chain.name}: ${looked} deposits were looked at, none holds anything.`);
-      if (elsewhere) console.log(`${chain.name}: somebody else sweeps it at this moment. Run it again later.`);
+        print(`${chain.name}: ${looked} deposits were looked at, none holds anything.`);
+      if (elsewhere) print(`${chain.name}: somebody else sweeps it at this moment. Run it again later.`);
     },
   };
 }

@@ -9,6 +9,7 @@ import type { Core } from '../roles/core.ts';
 import { payoutCostsOf } from '../roles/refunds.ts';
 import { withCore } from './core.ts';
 import { operator } from './operator.ts';
+import { print, printTable } from './print.ts';
 import { reasonOf, runProgram, tell } from './program.ts';
 
 const shownMax = 200;
@@ -18,9 +19,9 @@ const unreadableMost = 10_000;
 async function show({ database }: Core): Promise<void> {
   const unread = await unreadableTransactions(database, unreadableMost);
   if (unread.length > 0)
-    console.log(`${unread.length} transactions may have paid us and cannot be read: npm run unmatched -- unreadable`);
+    print(`${unread.length} transactions may have paid us and cannot be read: npm run unmatched -- unreadable`);
   const found = await listUnmatched(database, shownMax);
-  if (found.length === 0) return console.log('No money came that no payment takes up.');
+  if (found.length === 0) return print('No money came that no payment takes up.');
   const lines = found.map(({ id, at, amount, tokenSymbol, from, memo, beyond, ...decided }) => [
     id,
     {
@@ -32,21 +33,21 @@ async function show({ database }: Core): Promise<void> {
       verdict: verdictOf(decided),
     },
   ]);
-  console.table(Object.fromEntries(lines));
+  printTable(Object.fromEntries(lines));
 }
 
 async function showUnreadable({ database }: Core): Promise<void> {
   const [found, blocks] = [await unreadableTransactions(database, shownMax), await unreadBlocks(database)];
-  if (found.length + blocks.length === 0) return console.log('Every transaction can be read.');
+  if (found.length + blocks.length === 0) return print('Every transaction can be read.');
   for (const { worker, txHash, block, seenAt, nextAttempt, attempts, addresses, evidence, lastError } of found) {
-    console.log(`${txHash} (${worker}), block ${block}, seen ${seenAt}`);
-    console.log(`  may have paid: ${addresses.join(', ') || 'nothing tells whom'}`);
-    console.log(`  tried ${attempts} times; ${nextAttempt === null ? 'waits for you' : `next at ${nextAttempt}`}`);
-    console.log(`  the node showed: ${evidence}`);
-    if (lastError !== evidence) console.log(`  last error: ${lastError}`);
+    print(`${txHash} (${worker}), block ${block}, seen ${seenAt}`);
+    print(`  may have paid: ${addresses.join(', ') || 'nothing tells whom'}`);
+    print(`  tried ${attempts} times; ${nextAttempt === null ? 'waits for you' : `next at ${nextAttempt}`}`);
+    for (const shown of evidence.split('\n')) print(`  the node showed: ${shown}`);
+    if (lastError !== evidence) print(`  last error: ${lastError}`);
   }
   for (const { chainId, from, to, transactions } of blocks)
-    console.log(`${transactions} more: npm run rescan -- ${chainId} --from ${from} --to ${to}`);
+    print(`${transactions} more: npm run rescan -- ${chainId} --from ${from} --to ${to}`);
 }
 
 /** After an upgrade, or with another node, all at once. */
@@ -54,7 +55,7 @@ async function retryUnreadable({ database, clock }: Core): Promise<void> {
   const failures = createFailures(database);
   const found = await unreadableTransactions(database, unreadableMost);
   for (const { worker, txHash } of found) await failures.unpark(worker, txHash, clock.now());
-  console.log(`${found.length} are due again.`);
+  print(`${found.length} are due again.`);
 }
 
 type Decided = Pick<

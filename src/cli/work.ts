@@ -6,6 +6,7 @@ import { openDatabase } from '../postgres/database.ts';
 import { createFailures } from '../postgres/failures.ts';
 import { systemClock } from '../runtime/system.ts';
 import { readEnvironment } from './core.ts';
+import { print, printTable } from './print.ts';
 import { runProgram } from './program.ts';
 
 const shownMax = 200;
@@ -28,11 +29,11 @@ program
   .action(() =>
     run(async (database) => {
       const failed = await failedWork(database, { max: shownMax, errorCharacters });
-      if (failed.length === 0) console.log('Nothing has failed.');
+      if (failed.length === 0) print('Nothing has failed.');
       else {
-        console.table(failed);
+        printTable(failed);
         if (failed.some(({ key }) => paymentIdIn(key) !== undefined))
-          console.log('npm run explain -- <paymentId> says why a payment is where it is: a key may be its id.');
+          print('npm run explain -- <paymentId> says why a payment is where it is: a key may be its id.');
       }
     }),
   );
@@ -44,7 +45,7 @@ program
     run(async (database) => {
       const freed = await createFailures(database).unpark(worker, key, systemClock.now());
       if (!freed) throw new Error(`${worker} has no failed item ${key}: see npm run work -- list`);
-      console.log('It is due again.');
+      print('It is due again.');
     }),
   );
 
@@ -54,7 +55,7 @@ program
   .action((worker: string, key: string) =>
     run(async (database) => {
       await createFailures(database).succeeded(worker, key);
-      console.log('It is forgotten.');
+      print('It is forgotten.');
     }),
   );
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { linkOf } from '../../commands/codec.ts';
 import type { StoredEvent } from '../../domain/decider.ts';
 import { paymentStory } from '../../src/audit/story.ts';
-import { storyText } from '../../src/cli/auditStory.ts';
+import { storyLines } from '../../src/cli/auditStory.ts';
 import { hashOf, merchantWallet, minute } from '../support/payments.ts';
 import { honest as alone, shown as groundsOfAlone, hook, instead, paymentA as paidAlone } from './honest.ts';
 import { asked, both, deposits, grounds, honest, paymentA, stream, transaction, twice } from './paidTogether.ts';
@@ -21,7 +21,7 @@ async function tell(payment: string, said: readonly Said[], shown: readonly Grou
     signal: new AbortController().signal,
   });
   assert.ok(story);
-  return { log, story, text: storyText(story) };
+  return { log, story, text: storyLines(story).join('\n') };
 }
 
 const found = ({ findings }: Awaited<ReturnType<typeof tell>>['story']) =>

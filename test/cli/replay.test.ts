@@ -8,7 +8,8 @@ import { openEventStore } from '../../src/eventstore/client.ts';
 import { spawnEmbeddedNode } from '../../src/eventstore/node/spawn.ts';
 import { writeConnections } from '../../src/runtime/connections.ts';
 import { append, createWorld } from '../support/histories.ts';
-import { done } from '../support/payments.ts';
+import { hostile, steering } from '../support/hostileText.ts';
+import { created, done } from '../support/payments.ts';
 import { freshDatabase } from '../support/postgres.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 
@@ -27,7 +28,10 @@ describe('npm run replay', () => {
     const node = await spawnEmbeddedNode({ dataDir: join(dataDir, 'eventstore') });
     const store = openEventStore({ url: node.url });
     try {
-      await append({ ...createWorld(), store: store as EventStore }, stream, done);
+      await append({ ...createWorld(), store: store as EventStore }, stream, [
+        created({ orderId: hostile }),
+        ...done.slice(1),
+      ]);
       await writeConnections(dataDir, { databaseUrl: database.url, eventStoreUrl: node.url });
       const [shown, json, filled] = await Promise.all([
         replay('--stream', stream),
@@ -37,8 +41,11 @@ describe('npm run replay', () => {
       assert.match(shown.stdout, /PaymentFunded +funded\.rule = agreed\n/);
       assert.match(shown.stdout, /payins\[0\]\.phase: detected → confirmed\n/);
       assert.match(shown.stdout, /7 events/);
+      assert.match(shown.stdout, /orderId = pay \\u\{1b\}/);
+      assert.ok(!steering.test(shown.stdout + json.stdout), JSON.stringify(shown.stdout));
       const lines = json.stdout.trim().split('\n');
-      assert.equal(JSON.parse(lines.at(-1) ?? '').state.payout.settled.attempt, 1);
+      const { state } = JSON.parse(lines.at(-1) ?? '');
+      assert.deepEqual([state.payout.settled.attempt, state.terms.orderId], [1, hostile]);
       assert.match(filled.stderr + filled.stdout, /100%.*7 events/);
       assert.match(filled.stdout, /Schema audit_2026 holds all read models up to position/);
       const rows = await database.query('SELECT status FROM audit_2026.payments');

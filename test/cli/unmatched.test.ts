@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createFailures } from '../../src/postgres/failures.ts';
 import { createUnreadableNotes, unreadableName } from '../../src/postgres/unreadable.ts';
 import { sharedAnvil } from '../support/anvil.ts';
+import { hostile, steering } from '../support/hostileText.ts';
 import { runTool } from '../support/operatorTools.ts';
 import { minute } from '../support/payments.ts';
 import { freshDatabase } from '../support/postgres.ts';
@@ -22,5 +23,15 @@ describe('npm run unmatched -- unreadable', () => {
     assert.match((await unmatched('unreadable', '--retry')).said, /^1 are due again/);
     const due = await createFailures(database).due(unreadableName(8453), 10, new Date().toISOString() as never);
     assert.deepEqual(due, [{ key: '0xabc' }]);
+
+    const lies = { blockNumber: 121n, addresses: [hostile], evidence: hostile };
+    await createUnreadableNotes(database, failures, 8453).note([{ ...lies, txHash: '0xdef' }], minute(3));
+    await failures.failed(unreadableName(8453), '0xdef', new Error(hostile), minute(4));
+    const env = { RPC_URLS_8453: rpcUrl };
+    const shownBy = [await unmatched('unreadable'), await runTool('work', ['list'], { database, env })];
+    for (const { said: shown } of shownBy) {
+      assert.match(shown, /pay \\u\{1b\}\[2J/);
+      assert.ok(!steering.test(shown), JSON.stringify(shown));
+    }
   });
 });

@@ -10,6 +10,7 @@ import { familyOf } from '../../chains/families.ts';
 import type { Core } from '../../roles/core.ts';
 import { withCore } from '../core.ts';
 import { operator } from '../operator.ts';
+import { printTable } from '../print.ts';
 
 const answer_ms = 15_000;
 
@@ -25,7 +26,7 @@ async function run(
     const chosen = stated === undefined ? rails : rails.filter(({ chainId }) => chainId === findChain(stated)?.id);
     if (chosen.length === 0) throw new Error(`${stated} is no chain that is configured here`);
     const lines = await Promise.all(chosen.map(async (rail) => [nameOf(rail.chainId), await command(core, rail)]));
-    console.table(Object.fromEntries(lines));
+    printTable(Object.fromEntries(lines));
   });
 }
 

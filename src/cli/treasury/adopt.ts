@@ -19,6 +19,7 @@ import { transferOwners } from '../../roles/transfers.ts';
 import { owedOn } from '../../roles/withdrawals.ts';
 import { withCore } from '../core.ts';
 import { operator } from '../operator.ts';
+import { print, printError } from '../print.ts';
 import { reasonOf, refusalError } from '../program.ts';
 import { type Shown, show } from './show.ts';
 
@@ -42,18 +43,17 @@ async function run(core: Core, stated: string, options: Options): Promise<void> 
   const deps = strangersOn(core, chainId, transferOwners({ ...core, owed: owedOn(core.database) }));
   const { found, unseenBefore } = await strangers(deps, signal);
   if (unseenBefore !== null)
-    console.error(
+    printError(
       `No node of ${chainOf(chainId).name} remembers what was sent before ${unseenBefore}: only what was sent later is looked at. Name a node with a longer history to see more.`,
     );
   if (record === undefined || reason === undefined) return list(deps, found, options);
   for (const each of chosen(found, record)) {
     const outcome = await adopt(deps, each, adopting(reason, options), operator(), signal);
     if (isRefusal(outcome)) throw refusalError(outcome);
-    console.log(`${each.transaction.txHash}: ${outcome ? 'recorded' : 'it was recorded already'}.`);
+    print(`${each.transaction.txHash}: ${outcome ? 'recorded' : 'it was recorded already'}.`);
   }
   const left = found.filter(({ transaction }) => transaction === null).length;
-  if (left > 0)
-    console.log(`${left} used a nonce and no node shows them: npm run treasury -- adopt ${stated} lists them.`);
+  if (left > 0) print(`${left} used a nonce and no node shows them: npm run treasury -- adopt ${stated} lists them.`);
 }
 
 const adopting = (reason: string, { notAPayout = false }: Options): Adopting => ({ reason, notAPayout });

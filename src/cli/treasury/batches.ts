@@ -13,6 +13,7 @@ import type { Core } from '../../roles/core.ts';
 import { withCore } from '../core.ts';
 import { namedChain } from '../namedChain.ts';
 import { operator } from '../operator.ts';
+import { print } from '../print.ts';
 import { reasonOf, refusalError, tell, untilInterrupted } from '../program.ts';
 import { type Shown, show } from './show.ts';
 
@@ -61,11 +62,11 @@ async function ordered(where: string, order: (deps: ContractDeps) => Promise<str
     const deps = { handle, clock, by: operator().cause, rail };
     const id = await order(deps);
     if (isRefusal(id)) throw refusalError(id);
-    console.log(`Ordered as ${id}; the service that has the treasury’s key sends it.`);
+    print(`Ordered as ${id}; the service that has the treasury’s key sends it.`);
     for (;;) {
       const known = await lookAfter(deps, id);
       const settled = known?.operation.leg.settled;
-      if (settled) return console.log(`Done by ${settled.hash}.`);
+      if (settled) return print(`Done by ${settled.hash}.`);
       if (!known || known.over)
         throw new Error(`it was not done: ${known?.operation.calledOff?.reason ?? 'it is not in the log'}`);
       await clock.sleep(look_ms, interrupted);

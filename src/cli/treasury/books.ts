@@ -13,6 +13,7 @@ import { booksAccountsOf, booksDeps, movementsOf } from '../../roles/books.ts';
 import type { Core } from '../../roles/core.ts';
 import { withCore } from '../core.ts';
 import { operator } from '../operator.ts';
+import { print, printError, printJson, printTable } from '../print.ts';
 
 const answer_ms = 120_000;
 
@@ -77,18 +78,17 @@ function lineOf(of: BooksAccount, asset: string, compared: Compared, sums: reado
   };
 }
 
-function print(pages: readonly Page[], json: boolean): void {
+function showPages(pages: readonly Page[], json: boolean): void {
   const lines = pages.flatMap((page) => page.lines);
   if (json) {
-    const text = (value: unknown) => (typeof value === 'bigint' ? value.toString() : value);
-    console.log(JSON.stringify(lines, (_, value) => text(value), 2));
+    printJson(lines);
     return;
   }
-  console.table(Object.fromEntries(lines.map((line) => [nameOf(line), inWords(line)])));
+  printTable(Object.fromEntries(lines.map((line) => [nameOf(line), inWords(line)])));
   for (const { of, compared } of pages) {
     if (!compared)
-      console.log(`${of.account} on ${chainOf(of.chainId).name}: its books are not open yet, the service opens them`);
-    else if (compared.evidence) console.log(`${of.account} on ${chainOf(of.chainId).name}: ${compared.evidence}`);
+      print(`${of.account} on ${chainOf(of.chainId).name}: its books are not open yet, the service opens them`);
+    else if (compared.evidence) print(`${of.account} on ${chainOf(of.chainId).name}: ${compared.evidence}`);
   }
 }
 
@@ -125,10 +125,10 @@ async function show(core: Core, chains: readonly OpenChain[], json: boolean): Pr
       return Promise.all(accounts.map((of) => pageOf(core, chain, of, signal)));
     }),
   );
-  print(pages.flat(), json);
+  showPages(pages.flat(), json);
   const open = pages.flat().flatMap(({ lines }) => lines.filter(({ difference }) => difference !== 0n));
   for (const line of open)
-    console.error(`${nameOf(line)}: the account holds ${inWords(line)['difference']} besides what the books say`);
+    printError(`${nameOf(line)}: the account holds ${inWords(line)['difference']} besides what the books say`);
   return open.length === 0;
 }
 
@@ -137,7 +137,7 @@ async function explain(core: Core, chains: readonly OpenChain[], reason: string)
   for (const chain of chains) {
     for (const of of await booksAccountsOf(chain, signal)) {
       const outcome = await explainBooks(booksDeps(core, chain), of, reason, operator());
-      console.log(`${of.account}: ${isRefusal(outcome) ? outcome.message : 'done'}`);
+      print(`${of.account}: ${isRefusal(outcome) ? outcome.message : 'done'}`);
     }
   }
 }

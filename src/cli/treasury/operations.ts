@@ -12,6 +12,7 @@ import type { Core } from '../../roles/core.ts';
 import { withdrawals } from '../../roles/withdrawals.ts';
 import { withCore } from '../core.ts';
 import { operator } from '../operator.ts';
+import { print } from '../print.ts';
 import { reasonOf, refusalError, tell } from '../program.ts';
 import { json, type Shown, show } from './show.ts';
 
@@ -25,7 +26,7 @@ async function order(core: Core, asked: AskedWithdrawal, how: Shown): Promise<vo
   const outcome = await withdraw(withdrawals(core), asked, operator(), AbortSignal.timeout(answer_ms));
   if (isRefusal(outcome)) throw refusalError(outcome);
   if (how.json) return json({ ...outcome, standing: standingOf(outcome.operation) });
-  console.log(told(outcome));
+  print(told(outcome));
 }
 
 function told({ id, operation, isNew }: Ordered): string {

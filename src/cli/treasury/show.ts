@@ -1,16 +1,16 @@
 /** How lists are shown: a plain table to people, JSON to machines. */
+import { print, printJson, printTable } from '../print.ts';
 
 export interface Shown {
   readonly json?: boolean;
 }
 
 /** On one line per call; big numbers as digits. */
-export const json = (value: unknown): void =>
-  console.log(JSON.stringify(value, (_, part) => (typeof part === 'bigint' ? part.toString() : part)));
+export const json = (value: unknown): void => printJson(value, null);
 
 /** @param empty what people are told where there is nothing */
 export function show(how: Shown, whole: readonly unknown[], lines: object, empty: string): void {
   if (how.json) json(whole);
-  else if (whole.length === 0) console.log(empty);
-  else console.table(lines);
+  else if (whole.length === 0) print(empty);
+  else printTable(lines);
 }
