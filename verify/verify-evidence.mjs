@@ -136,14 +136,16 @@ function textOfEntry({ type, data }) {
   return [title, ...lines.map(line)].map((each) => `${each}\n`).join('');
 }
 
+const isText = (value, pattern) => typeof value === 'string' && pattern.test(value);
+
 const shapes = {
   number: (value) => Number.isSafeInteger(value) && value > 0,
   keySince: (value) => Number.isSafeInteger(value) && value > 0,
-  position: (value) => /^[0-9]{1,20}$/.test(value),
-  events: (value) => /^[0-9]{1,20}$/.test(value),
-  streams: (value) => /^[0-9]{1,20}$/.test(value),
-  until: (value) => /^[0-9TZ:.-]{24}$/.test(value),
-  categories: (value) => Array.isArray(value) && value.every((name) => /^[A-Za-z]{1,40}$/.test(name)),
+  position: (value) => isText(value, /^[0-9]{1,20}$/),
+  events: (value) => isText(value, /^[0-9]{1,20}$/),
+  streams: (value) => isText(value, /^[0-9]{1,20}$/),
+  until: (value) => isText(value, /^[0-9TZ:.-]{24}$/),
+  categories: (value) => Array.isArray(value) && value.every((name) => isText(name, /^[A-Za-z]{1,40}$/)),
   root: (value) => isHex(value, 32),
   previous: (value) => value === null || isHex(value, 32),
   publicKey: (value) => isHex(value, 32),
@@ -154,20 +156,20 @@ const shapes = {
   head: (value) => Number.isSafeInteger(value) && value > 0,
   headHash: (value) => isHex(value, 32),
   chainId: (value) => Number.isSafeInteger(value) && value > 0,
-  account: (value) => /^[A-Za-z0-9]{1,128}$/.test(value),
-  transaction: (value) => /^[A-Za-z0-9]{1,128}$/.test(value),
-  ledger: (value) => /^[0-9]{1,20}$/.test(value),
+  account: (value) => isText(value, /^[A-Za-z0-9]{1,128}$/),
+  transaction: (value) => isText(value, /^[A-Za-z0-9]{1,128}$/),
+  ledger: (value) => isText(value, /^[0-9]{1,20}$/),
 };
 
 /** The entry with its own fields and no other; signed by the key that it names. */
 async function readEntry(entry, where) {
-  const kind = Object.hasOwn(kinds, entry?.type) ? kinds[entry.type] : undefined;
+  const kind = isText(entry?.type, /^/) && Object.hasOwn(kinds, entry.type) ? kinds[entry.type] : undefined;
   need(kind && typeof entry.data === 'object' && entry.data !== null, `${where}: an entry is none of heads`);
   const names = Object.keys(entry.data);
   need(names.length === kind.fields.length, `${where}: an entry has other fields than it should`);
   for (const name of kind.fields) {
-    const good = Object.hasOwn(entry.data, name) && (typeof entry.data[name] === 'string' || name !== 'position');
-    need(good && shapes[name](entry.data[name]), `${where}: entry ${entry.data.number} has no good ${name}`);
+    const good = Object.hasOwn(entry.data, name) && shapes[name](entry.data[name]);
+    need(good, `${where}: entry ${shapes.number(entry.data.number) ? entry.data.number : '?'} has no good ${name}`);
   }
   const clean = { type: entry.type, data: Object.fromEntries(names.map((name) => [name, entry.data[name]])) };
   const text = textOfEntry(clean);
@@ -282,7 +284,8 @@ function canonical({ stream, events, way, head }) {
 async function linksOf(stream, events) {
   let link = null;
   for (const [revision, { id, type, data, metadata }] of events.entries()) {
-    const { prev } = JSON.parse(metadata);
+    const { prev } = readExactly(metadata, `the metadata of event ${revision}`);
+    readExactly(data, `the data of event ${revision}`);
     need(prev === link, `event ${revision} does not follow the one before it`);
     const parts = [stream, String(revision), id, type, data, metadata];
     link = hexOf(await sha256(utf8(parts.map((part) => `${utf8(part).length}:${part}`).join(''))));
@@ -337,15 +340,35 @@ async function readPack(pack, text, where) {
 
 /** A payment's stream has 20,000 events at most. */
 const textMax = 64 * 1024 * 1024;
+const tooLarge = (where) => `${where} is larger than any evidence: at most ${textMax} bytes are read`;
 
 function readJson(text, where) {
-  need(text.length <= textMax, `${where} is larger than any evidence`);
+  need(text.length <= textMax, tooLarge(where));
   try {
     return JSON.parse(text);
   } catch {
     throw new NotProven(`${where} is no JSON`);
   }
 }
+
+/**
+ * Not what another reader may read as something else: a key twice, a number that is not exact here, or nested without end.
+ * @param layouts as JSON.stringify has them
+ */
+function readExactly(text, where, layouts = [0]) {
+  const value = readJson(text, where);
+  let same;
+  try {
+    same = layouts.some((space) => JSON.stringify(value, null, space) === text);
+  } catch {
+    throw new NotProven(`${where} is nested deeper than any evidence`);
+  }
+  need(same, `${where} may be read in two ways: a key stands twice, or a value is written in another form`);
+  return value;
+}
+
+/** As it was answered, or as tools lay it out. */
+const anyLayout = [0, 2, 4, '\t'];
 
 /** Under a later head a stream begins with all that it had under an earlier one: else two histories were given out, or events taken back. */
 function checkHistories(packs) {
@@ -379,6 +402,7 @@ export async function verifyEvidence(files, { key } = {}) {
       packs.push(await readPack(read, text, name));
       entries.push(packs.at(-1).head);
     } else {
+      readExactly(text.trim(), name, anyLayout);
       const heads = Array.isArray(read?.data) ? read.data : [read];
       for (const entry of heads) entries.push(await readEntry(entry, name));
     }
@@ -398,13 +422,13 @@ export async function verifyEvidence(files, { key } = {}) {
 // ── What a person reads ──────────────────────────────────────────────────────────────────────────────────────────────
 
 /**
- * Texts of a pack are somebody's: what would move the cursor, colour the screen, begin a line or turn the direction of one is shown as
- * its number.
+ * Texts of a pack are somebody's: what would move the cursor, colour the screen, begin a line, turn the direction of one or is not seen
+ * is shown as its number, and so is the backslash of who writes such a number himself.
  */
 const visible = (text) =>
   text.replace(
-    /[\p{Cc}\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/gu,
-    (each) => `\\u${each.codePointAt(0).toString(16).padStart(4, '0')}`,
+    /\\(?=u\{)|[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu,
+    (each) => `\\u{${each.codePointAt(0).toString(16)}}`,
   );
 
 /** Transactions that events name: where to look them up. */
@@ -480,8 +504,21 @@ export function reportOf({ packs, chain, gaps, key }) {
   return lines.map(visible).join('\n');
 }
 
+/** What has no size, such as a pipe, might never end. */
+async function readText(name) {
+  const { readFileSync, statSync } = await import('node:fs');
+  const stat = statSync(name);
+  need(stat.isFile(), `${name} is no file: save it as one first`);
+  need(stat.size <= textMax, tooLarge(name));
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  try {
+    return decoder.decode(readFileSync(name));
+  } catch (error) {
+    throw error instanceof TypeError ? new NotProven(`${name} is no UTF-8 text`) : error;
+  }
+}
+
 async function main(args) {
-  const { readFileSync } = await import('node:fs');
   const at = args.indexOf('--key');
   const key = at < 0 ? undefined : args[at + 1];
   const names = args.filter((_, index) => at < 0 || (index !== at && index !== at + 1));
@@ -490,10 +527,8 @@ async function main(args) {
     return 2;
   }
   try {
-    const files = names.map((name) => ({
-      name,
-      text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(readFileSync(name)),
-    }));
+    const files = [];
+    for (const name of names) files.push({ name, text: await readText(name) });
     console.log(reportOf(await verifyEvidence(files, { key })));
     return 0;
   } catch (error) {

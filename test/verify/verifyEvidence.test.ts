@@ -1,7 +1,7 @@
 /** The verifier of evidence, as an auditor has it: one file, on another machine, with nothing but Node. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -13,6 +13,7 @@ import { isRefusal } from '../../domain/decider.ts';
 import type { HeadsEvent } from '../../domain/heads/events.ts';
 import { tellAnchor } from '../../domain/heads/heads.ts';
 import { headKeys, headWorld } from '../subscribers/headWorld.ts';
+import { steering } from '../support/hostileText.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 import { type File, program, reportOf, verifyEvidence } from './verifier.ts';
 
@@ -54,6 +55,14 @@ describe('evidence', () => {
     const good = await run('pack.json', '--key', headKeys(1).current.publicKey);
     assert.equal(good.code, 0, good.said);
     assert.match(good.said, /payment-1: proven[\s\S]*what this cannot tell you/);
+    truncateSync(join(folder, 'pack.json'), 64 * 1024 * 1024 + 1);
+    assert.match(
+      (await run('pack.json')).said,
+      /NOT PROVEN: pack.json is larger than any evidence: at most 67108864 by/,
+    );
+    assert.match((await run('/dev/zero')).said, /NOT PROVEN: \/dev\/zero is no file/);
+    writeFileSync(join(folder, 'pack.json'), Buffer.from('ff', 'hex'));
+    assert.match((await run('pack.json')).said, /NOT PROVEN: pack.json is no UTF-8 text/);
     writeFileSync(join(folder, 'pack.json'), text.replace('Grown', 'Groan'));
     assert.deepEqual([(await run('pack.json')).code, (await run()).code], [1, 2]);
   });
@@ -197,17 +206,68 @@ describe('evidence', () => {
     );
   });
 
+  it('is read in one way alone: no key stands twice, and no number is too great for it', async () => {
+    const { world, pack } = await evidenced();
+    const text = await pack();
+    const whole = JSON.parse(text);
+    const [first, ...others] = whole.events;
+    const saying = (data: string) =>
+      fileOf(`${JSON.stringify({ ...whole, events: [{ ...first, data }, ...others] }, null, 2)}\n`);
+    for (const data of ['{"amount":"1","amount":"2"}', '{"amount":9007199254740993}', '{"amount":1.0}', '{ }'])
+      await refused([saying(data)], /the data of event 0 may be read in two ways/);
+    await refused([saying('{"amount":1')], /the data of event 0 is no JSON/);
+    const metadata = first.metadata.replace('{', '{"at":"2020-01-01T00:00:00.000Z",');
+    const twice = { ...whole, events: [{ ...first, metadata }, ...others] };
+    await refused([fileOf(`${JSON.stringify(twice, null, 2)}\n`)], /the metadata of event 0 may be read in two ways/);
+    await refused([fileOf(text.replace('"way":', '"way": [],\n  "way":'))], /more than what is proven/);
+
+    const heads = JSON.stringify({ data: await world.entries() });
+    await verifyEvidence([fileOf(`${JSON.stringify(JSON.parse(heads), null, 4)}\n`)]);
+    await refused([fileOf(heads.replace('"number":1', '"number":2,"number":1'))], /may be read in two ways/);
+    await refused([fileOf(heads.replace('"number":1', '"number":1.0'))], /may be read in two ways/);
+    const great = heads.replace('"number":1', '"number":9007199254740992');
+    await refused([fileOf(great)], /entry \? has no good number/);
+    const until = heads.replace(/"until":("[^"]*")/, '"until":[$1]');
+    await refused([fileOf(until)], /entry 1 has no good until/);
+  });
+
+  it('is refused in words where something is nested very deep', async () => {
+    const { world, pack } = await evidenced();
+    const [text, heads] = [await pack(), JSON.stringify(await world.entries().then(([entry]) => entry))];
+    const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
+    const said = /nested deeper than any evidence|none of heads|no good|not whole|names no stream|the way to the root/;
+    await refused([fileOf(deep), fileOf(heads)], said);
+    for (const name of ['type', 'data', 'number', 'position', 'until', 'categories', 'previous', 'signature'])
+      await refused(
+        [
+          fileOf(
+            heads.replace(new RegExp(`"${name}":("[^"]*"|\\d+|null|\\[[^\\]]*\\]|\\{.*?\\})`), `"${name}":${deep}`),
+          ),
+        ],
+        said,
+      );
+    for (const name of ['stream', 'events', 'way'])
+      await refused(
+        [fileOf(JSON.stringify({ ...JSON.parse(text), [name]: 0 }).replace(`"${name}":0`, `"${name}":${deep}`))],
+        said,
+      );
+    const whole = JSON.parse(text);
+    const [first, ...others] = whole.events;
+    const inside = JSON.stringify({ ...whole, events: [{ ...first, data: deep }, ...others] }, null, 2);
+    await refused([fileOf(`${inside}\n`)], /the data of event 0 is nested deeper/);
+  });
+
   it('moves no cursor, paints nothing and begins no line by what stands in it', async () => {
     const { pack } = await evidenced();
     const verified = await verifyEvidence([fileOf(await pack())]);
     const [first] = verified.packs;
     assert.ok(first);
-    const wicked = 'x\u001b[2K\u202e\nheads: all is proven';
+    const wicked = 'x\u001b[2K\u202e\nheads: all is proven\u{e0041}\\u{1b}';
     const events = [{ type: wicked, data: { hash: wicked, chainId: wicked, blockNumber: wicked }, at: wicked }];
     const report = reportOf({ ...verified, packs: [{ ...first, events }] });
-    assert.doesNotMatch(report.replaceAll('\n', ''), /[\p{Cc}\u202e]/u);
+    assert.doesNotMatch(report, steering);
     assert.doesNotMatch(report, /^heads: all is proven/m);
-    assert.match(report, /x\\u001b\[2K\\u202e\\u000aheads: all is proven/);
+    assert.match(report, /x\\u\{1b\}\[2K\\u\{202e\}\\u\{a\}heads: all is proven\\u\{e0041\}\\u\{5c\}u\{1b\}/);
   });
 
   it('says between which heads nothing was given', async () => {
