@@ -21,15 +21,16 @@ export async function fill(dataDir: string, payments: number): Promise<number> {
   const storage = await openStorage(join(dataDir, 'events'));
   const writer = createWriter(storage, createBell());
   const count = { events: 0 };
-  /** Of payments that were paid out, by stream: the event that their merchant is told of. */
-  const paidOut = new Map<string, string>();
+  /** Events that merchants are told of, by stream and type. */
+  const ids = new Map<string, string>();
   const clock = runningClock();
   const store = onWriter(writer, (stream, events) => {
     count.events += events.length;
-    for (const { id, type } of events) if (type === 'PayoutConfirmed') paidOut.set(stream, id);
+    for (const { id, type } of events)
+      if (type === 'PaymentFunded' || type === 'PayoutConfirmed') ids.set(`${stream} ${type}`, id);
   });
   const handle = createHandle({ store, clock, ids: randomIds, codec: eventCodec });
-  const { steps } = histories(handle, clock, (stream) => paidOut.get(stream) ?? '');
+  const { steps } = histories(handle, clock, (stream, type) => ids.get(`${stream} ${type}`) ?? '');
   const bar = new SingleBar({
     format: 'filling  [{bar}] {percentage}% | {value}/{total} payments | {eta_formatted} left',
     noTTYOutput: true,

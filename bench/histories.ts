@@ -32,8 +32,15 @@ const chain = chainOf(8453);
 
 const hashOf = (...parts: readonly unknown[]): string => `0x${createHash('sha256').update(parts.join()).digest('hex')}`;
 
-/** Nine events on average: every second payment is told of by webhook. @param paidOutAt the id of a stream’s PayoutConfirmed */
-export function histories(handle: Handle, clock: Clock, paidOutAt: (stream: string) => string): Histories {
+/** What a merchant is told of: its type, its place in each of these payments’ streams. */
+const news = {
+  PaymentFunded: { eventType: 'payment_payin_completed', eventRevision: '3' },
+  PayoutConfirmed: { eventType: 'payment_payout_completed', eventRevision: '6' },
+} as const;
+const isTold = (n: number): boolean => n % 4 === 0;
+
+/** Eight events on average: every fourth payment is told of by two webhooks. @param idOf the event of a type in a stream */
+export function histories(handle: Handle, clock: Clock, idOf: (stream: string, type: string) => string): Histories {
   const ids = new Map<number, string>();
   const deps = {
     handle,
@@ -52,7 +59,8 @@ export function histories(handle: Handle, clock: Clock, paidOutAt: (stream: stri
 
   async function create(n: number): Promise<void> {
     const side = { chainId: chain.id, tokenSymbol: token?.symbol ?? '' };
-    const app = { appId, idSalt: 'ab'.repeat(32), webhookUrl: 'https://shop.example/hook', settlement: null };
+    const webhookUrl = isTold(n) ? 'https://shop.example/hook' : null;
+    const app = { appId, idSalt: 'ab'.repeat(32), webhookUrl, settlement: null };
     const created = await createPayment(
       deps,
       {
@@ -81,20 +89,19 @@ export function histories(handle: Handle, clock: Clock, paidOutAt: (stream: stri
   const seen = (final: boolean) =>
     decide((p, n) => recordPayin(p, { transfer: transferTo(p, n, token, clock), final, now: clock.now() }));
 
-  const tell = (outcome: boolean) => async (n: number) => {
-    if (n % 2 === 1) return;
+  const tell = (type: keyof typeof news, outcome: boolean) => async (n: number) => {
+    if (!isTold(n)) return;
     const paymentId = ids.get(n) ?? '';
-    const eventId = paidOutAt(`payment-${paymentId}`);
+    const eventId = idOf(`payment-${paymentId}`, type);
     const deliveryId = deliveryIdOf(eventId);
     const start = {
       deliveryId,
       ...sentByItself,
       paymentId,
       appId,
-      eventType: 'payment_payout_completed' as const,
+      ...news[type],
       url: 'https://shop.example/hook',
       eventId,
-      eventRevision: '6',
       startedAt: clock.now(),
     };
     const request = signWebhook({ deliveryId, body: Buffer.from('{}'), secret: 'secret' }, epochMs(clock.now()));
@@ -114,8 +121,7 @@ export function histories(handle: Handle, clock: Clock, paidOutAt: (stream: stri
       decide((p, n) =>
         concludePayout(p, { kind: 'final', ...landed(n), blockNumber: BigInt(landed(n).blockNumber) }, clock.now()),
       ),
-      tell(false),
-      tell(true),
+      ...(['PaymentFunded', 'PayoutConfirmed'] as const).flatMap((type) => [tell(type, false), tell(type, true)]),
     ],
   };
 }

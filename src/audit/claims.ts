@@ -121,6 +121,7 @@ export interface News {
   readonly side: 'news';
   readonly where: Where;
   readonly position: string;
+  readonly at: string;
   readonly paymentId: string;
   readonly appId: string;
   readonly eventType: WebhookEventType;

@@ -14,7 +14,7 @@ export function compareFacts(facts: readonly Fact[], world: World, out: Compared
   for (const { where, says, code } of said.slice(1))
     out.find(findingAt(code, where, `${says}, and ${said[0]?.where.stream} says so as well`));
   comparePaired(facts, out);
-  compareNews(facts, out);
+  compareNews(facts, world, out);
   const claims = facts.filter((fact): fact is Claim => fact.side === 'log');
   const shown = facts.filter((fact): fact is Evidence => fact.side === 'chain');
   const inflows = claims.filter(isInflow);

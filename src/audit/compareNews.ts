@@ -1,15 +1,27 @@
-/** What merchants were told beside what happened: of each event of a payment by itself once at most, and of nothing else. */
+/** What merchants were told beside what happened: of each event of a payment by itself once, and of nothing else. */
+import { day_ms } from '../../domain/time.ts';
+import { firstWebhookEventTypes } from '../../domain/webhook.ts';
 import type { Fact, News, Telling } from './claims.ts';
-import type { Compared } from './comparing.ts';
+import type { Compared, World } from './comparing.ts';
 import { findingAt } from './findings.ts';
 
+/** A delivery has no deadline: behind a receiver that hangs, others of its app wait for hours. It is told where it would be no news. */
+const due_ms = day_ms;
+
 /** @param facts all of one event */
-export function compareNews(facts: readonly Fact[], { find }: Pick<Compared, 'find'>): void {
+export function compareNews(
+  facts: readonly Fact[],
+  { settledBefore }: Pick<World, 'settledBefore'>,
+  { find }: Pick<Compared, 'find'>,
+): void {
   const tellings = facts.filter((fact): fact is Telling => fact.side === 'telling').toSorted(byPosition);
   const news = facts.filter((fact): fact is News => fact.side === 'news');
   const [first, ...again] = tellings.filter(({ kind }) => kind === 'automatic');
   for (const { where, eventId } of again)
     find(findingAt('webhookTwice', where, `event ${eventId} was told, and ${first?.where.stream} says so as well`));
+  if (!first)
+    for (const { where, paymentId, eventType, url } of news.filter((each) => isOverdue(each, settledBefore)))
+      find(findingAt('webhookNeverSent', where, `${eventType} of payment ${paymentId} never went to ${url}`));
   for (const telling of tellings) {
     const problem = problemOf(
       telling,
@@ -18,6 +30,10 @@ export function compareNews(facts: readonly Fact[], { find }: Pick<Compared, 'fi
     if (problem !== null) find(findingAt('webhookWrong', telling.where, problem));
   }
 }
+
+/** Of a type that came later, nothing is due from before its introduction, which is not looked at here. */
+const isOverdue = ({ url, eventType, at }: News, settledBefore: string): boolean =>
+  url !== null && firstWebhookEventTypes.includes(eventType) && Date.parse(settledBefore) - Date.parse(at) > due_ms;
 
 const byPosition = (a: Telling, b: Telling): number => (BigInt(a.position) < BigInt(b.position) ? -1 : 1);
 

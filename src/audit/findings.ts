@@ -26,6 +26,8 @@ export const nextSteps = {
   notInAddressBook: 'money was to leave to an address that was not usable in the address book: ask who ordered it',
   webhookTwice: 'one event was told by itself more than once: tell the merchant which to ignore',
   webhookWrong: 'a webhook tells what did not happen so, or tells somebody else: tell the merchant to read the payment',
+  webhookNeverSent:
+    'its merchant was to be told more than a day ago: is the service running? npm run work says what waits for you',
   accountWrong: 'the account’s sum does not follow from what was earned and spent',
   outflowUnrecorded:
     'the treasury’s key signed something that nothing records: pause payouts, change the key, adopt it if it was you',

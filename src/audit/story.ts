@@ -60,7 +60,7 @@ export async function paymentStory(paymentId: string, deps: StoryDeps): Promise<
     tip: nothing,
     every: nothing,
   });
-  for (const told of Map.groupBy(news, newsKey).values()) compareNews(told, out);
+  for (const told of Map.groupBy(news, newsKey).values()) compareNews(told, deps, out);
   const gaps: Gap[] = [];
   const transactions = [];
   for (const own of Map.groupBy(claims, factKey).values()) transactions.push(await shownOf(deps, own, gaps, findings));

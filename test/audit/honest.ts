@@ -35,7 +35,9 @@ export const [paymentA, paymentB] = [
 export const treasuryStream = `treasury-1-${treasuryAccount}`;
 /** Of A's PayoutConfirmed, which its merchant is told of. */
 export const eventId = idAt(paymentA, 6n);
-/** The stream of that delivery. */
+/** Of A's PaymentFunded, which its merchant was told of before. */
+export const fundedId = idAt(paymentA, 3n);
+/** The stream of the delivery that tells of the payout. */
 export const hook = `webhook-${deliveryIdOf(eventId)}`;
 const webhookUrl = 'https://shop.example/hook';
 export const usdc = ethereumUsdc.token;
@@ -66,7 +68,7 @@ export const books = (chainId: number, balances: object): Said[] =>
     },
   });
 
-/** A payment that was overpaid by another payer, a refund of the excess, a sweep of nothing, a withdrawal, a webhook. */
+/** A payment that was overpaid by another payer, a refund of the excess, a sweep of nothing, a withdrawal, two webhooks of A. */
 export const honest: readonly Said[] = [
   ...books(1, { [usdc.address]: digits('1000.00'), coin: '1000000' }),
   ...books(8453, { [baseUsdc.token.address]: digits('1000.00'), coin: '1000000' }),
@@ -118,11 +120,21 @@ export const honest: readonly Said[] = [
     { type: 'OperationSigned', data: { ...withdrawal, signedAt: minute(8) } },
     withCost({ type: 'OperationConfirmed', data: { ...landedData(withdrawal, 220) } }),
   ),
+  ...on(`webhook-${deliveryIdOf(fundedId)}`, {
+    type: 'WebhookSendStarted',
+    data: {
+      ...webhookStart(deliveryIdOf(fundedId)).data,
+      eventType: 'payment_payin_completed',
+      eventId: fundedId,
+      eventRevision: '3',
+    },
+  }),
   ...on(hook, webhookStart(deliveryIdOf(eventId))),
 ];
 
+/** Of A somebody is to be told. */
 export function createdAs(stream: string): DomainEvent {
-  const { data } = created({ webhookUrl });
+  const { data } = created({ webhookUrl: stream === paymentA ? webhookUrl : null });
   return { type: 'PaymentCreated', data: { ...data, paymentId: stream.slice('payment-'.length) } };
 }
 export function landedData({ hash }: { readonly hash: string }, number: number) {

@@ -100,6 +100,7 @@ describe('the audit finds what was done to the log itself:', () => {
       assert.deepEqual(told(await audit({ log: written(honest), grounds: shown, directory })), []);
       const truncated = without(honest, hook, 'WebhookSendStarted');
       assert.deepEqual(told(await audit({ log: written(truncated), grounds: shown, directory })), [
+        `webhookNeverSent ${paymentA}`,
         `streamTruncated ${hook}`,
       ]);
       const rewritten = instead(honest, 'operation-w1', 'OperationOrdered', () => ({ reason: 'rent' }));

@@ -1,8 +1,11 @@
 /** Webhooks that should not have been: sent twice, or of what never happened. Whose stream it is, is named. */
 import assert from 'node:assert/strict';
+import type { Instant } from '../../domain/time.ts';
 import { deliveryIdOf } from '../../domain/webhook.ts';
+import { minute } from '../support/payments.ts';
 import {
   eventId,
+  fundedId,
   honest,
   hook,
   instead,
@@ -14,10 +17,11 @@ import {
   webhookStart,
   without,
 } from './honest.ts';
-import { audit, idAt, type Said, told, written } from './world.ts';
+import { audit, idAt, pointed, type Said, told, written } from './world.ts';
 
 const tell = async (said: readonly Said[]) => told(await audit({ log: written(said), grounds: shown }));
 const wrong = [`webhookWrong ${hook}`];
+const hookOfFunds = `webhook-${deliveryIdOf(fundedId)}`;
 /** The honest log, but that its webhook says something else. */
 const saying = (said: object) => instead(honest, hook, 'WebhookSendStarted', () => said);
 /** And one more, of its own stream. */
@@ -36,6 +40,28 @@ describe('the audit of webhooks', () => {
     assert.ok(found.includes(`webhookTwice webhook-${other}`), found.join());
     const claimedAgain = await tell([...honest, ...on(hook, webhookStart(deliveryIdOf(eventId)))]);
     assert.deepEqual(claimedAgain, [`webhookTwice ${hook}`]);
+  });
+
+  it('finds one that was never sent, once it is a day too late', async () => {
+    const unsent = without(honest, hookOfFunds, 'WebhookSendStarted');
+    const at = (now: Instant) => audit({ log: written(unsent), grounds: shown, now });
+    assert.deepEqual(pointed(await at(minute(10_000))), [`webhookNeverSent ${paymentA} 3`]);
+    const happened = unsent.findIndex(({ stream, event }) => stream === paymentA && event.type === 'PaymentFunded');
+    // A minute is the patience of these audits.
+    assert.deepEqual(told(await at(minute(happened + 1 + 1_440))), []);
+    assert.deepEqual(told(await at(minute(happened + 1 + 1_441))), [`webhookNeverSent ${paymentA}`]);
+  });
+
+  it('finds one that was never sent by itself, though its owner had it sent', async () => {
+    const byHand = { kind: 'manual', firstDeliveryId: deliveryIdOf(eventId), ordinal: 1 };
+    const said = without(besides(other, byHand), hook, 'WebhookSendStarted');
+    assert.deepEqual(await tell(said), [`webhookNeverSent ${paymentA}`]);
+  });
+
+  it('finds none missing of what nobody is to be told: another event, or a payment without an address', async () => {
+    const deaf = instead(honest, paymentA, 'PaymentCreated', () => ({ webhookUrl: null }));
+    const silent = deaf.filter(({ event }) => event.type !== 'WebhookSendStarted');
+    assert.deepEqual(await tell(silent), []);
   });
 
   it('finds nothing in one that its owner had sent again, nor in a test', async () => {
@@ -62,13 +88,10 @@ describe('the audit of webhooks', () => {
   });
 
   it('finds one that says more than happened: paid out where it was funded, or at another place of the stream', async () => {
-    const funding = idAt(paymentA, 3n);
-    const paidOut = { eventId: funding, eventRevision: '3' };
-    assert.deepEqual(await tell(besides(deliveryIdOf(funding), paidOut)), [
-      `webhookWrong webhook-${deliveryIdOf(funding)}`,
+    const saidPaidOut = () => ({ eventType: 'payment_payout_completed' });
+    assert.deepEqual(await tell(instead(honest, hookOfFunds, 'WebhookSendStarted', saidPaidOut)), [
+      `webhookWrong ${hookOfFunds}`,
     ]);
-    const right = { ...paidOut, eventType: 'payment_payin_completed' };
-    assert.deepEqual(await tell(besides(deliveryIdOf(funding), right)), []);
     assert.deepEqual(await tell(saying({ eventRevision: '5' })), wrong);
   });
 
@@ -84,7 +107,8 @@ describe('the audit of webhooks', () => {
   });
 
   it('finds one of a payment that has nobody to tell', async () => {
-    assert.deepEqual(await tell(instead(honest, paymentA, 'PaymentCreated', () => ({ webhookUrl: null }))), wrong);
+    const found = await tell(instead(honest, paymentA, 'PaymentCreated', () => ({ webhookUrl: null })));
+    assert.deepEqual(found.toSorted(), [...wrong, `webhookWrong ${hookOfFunds}`].toSorted());
   });
 
   it('finds one that was told before it happened', async () => {

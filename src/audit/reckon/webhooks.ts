@@ -25,8 +25,8 @@ export function createNewsReckoner(out: Out): Reckoner {
       if (!created || !eventType || told.has(eventType)) return;
       told.add(eventType);
       const { paymentId, appId, webhookUrl: url } = created.data;
-      const { position } = entry;
-      out.news({ side: 'news', where: whereOf(entry), position, paymentId, appId, eventType, url });
+      const { position, at } = entry;
+      out.news({ side: 'news', where: whereOf(entry), position, at, paymentId, appId, eventType, url });
     },
     end() {},
   };
