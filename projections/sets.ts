@@ -33,7 +33,7 @@ import { unmatched } from './unmatched.ts';
 /** What the service needs to act. */
 export const workSet: ProjectionSet = {
   name: 'work',
-  version: 8,
+  version: 9,
   projections: [
     payments,
     payins,

@@ -16,10 +16,13 @@ export interface RecordedPayin {
   readonly large: boolean;
   /** The agreed amount in whole tokens, rounded up; null where the payment takes any amount. */
   readonly agreed_usd: bigint | null;
+  /** Whether its block has left its chain, as far as is recorded. */
+  readonly left: boolean;
 }
 
 const recorded = `SELECT payment_id AS "paymentId", app_id AS "appId", transfer_id AS "transferId", tx_hash AS "txHash",
-  block_number::bigint AS "blockNumber", block_hash AS "blockHash", agreed_usd, coalesce(amount >= $2::numeric OR coalesce(agreed_usd, 0) >= $2, false) AS large FROM payins`;
+  block_number::bigint AS "blockNumber", block_hash AS "blockHash", agreed_usd,
+  phase IN ('orphaned', 'lost') AS left, coalesce(amount >= $2::numeric OR coalesce(agreed_usd, 0) >= $2, false) AS large FROM payins`;
 
 /** Payins of a chain that were recorded in one of these blocks. @throws Unavailable */
 export const payinsInBlocks = (
@@ -64,18 +67,27 @@ export async function unfinalised(sql: Sql, chainId: number): Promise<bigint> {
   return sum?.micro ?? 0n;
 }
 
-/** Detected, not confirmed and not orphaned, in blocks up to `upTo`; oldest first. @throws Unavailable */
+/**
+ * What a final pass still has to decide about in blocks up to `upTo`: what is detected and not confirmed, and what has left its chain, for its
+ * node may have been wrong; oldest first.
+ * @param leftAfter what left from older blocks is over @throws Unavailable
+ */
 export const pendingPayins = (
   sql: Sql,
-  chainId: number,
-  upTo: bigint,
-  largeFrom_usd: bigint | null,
+  { chainId, upTo, largeFrom_usd, leftAfter }: PendingUpTo,
 ): Promise<readonly RecordedPayin[]> =>
-  sql.query(`${recorded} WHERE chain_id = $1 AND phase = 'detected' AND block_number <= $3 ORDER BY block_number`, [
-    chainId,
-    largeFrom_usd,
-    upTo,
-  ]);
+  sql.query(
+    `${recorded} WHERE chain_id = $1 AND (phase = 'detected' OR (phase IN ('orphaned', 'lost') AND block_time > $4))
+        AND block_number <= $3 ORDER BY block_number`,
+    [chainId, largeFrom_usd, upTo, leftAfter],
+  );
+
+export interface PendingUpTo {
+  readonly chainId: number;
+  readonly upTo: bigint;
+  readonly largeFrom_usd: bigint | null;
+  readonly leftAfter: Instant;
+}
 
 /**
  * From when on the chains have to be read without a saved cursor: the creation of the oldest payment that waits for its money, or the last
@@ -93,18 +105,23 @@ export async function firstToWatch(sql: Sql): Promise<Instant | null> {
 
 /** What a scan of a chain need not ask again until the read models change. */
 export interface ExpectedOfChain {
-  /** The oldest block that holds a payin which is detected and not confirmed; null when there is none. */
+  /** The oldest block that holds a payin which `pendingPayins` would tell of; null when there is none. */
   readonly oldestPending: bigint | null;
   /** When the next payment expires by the chain's time, from `after` on; null when none does. */
   readonly nextExpiry: Instant | null;
 }
 
-/** @throws Unavailable */
-export async function expectedOfChain(sql: Sql, chainId: number, after: Instant): Promise<ExpectedOfChain> {
+/** @param leftAfter as of `pendingPayins` @throws Unavailable */
+export async function expectedOfChain(
+  sql: Sql,
+  { chainId, after, leftAfter }: { readonly chainId: number; readonly after: Instant; readonly leftAfter: Instant },
+): Promise<ExpectedOfChain> {
   const [expected] = await sql.query<ExpectedOfChain>(
-    `SELECT (SELECT min(block_number)::bigint FROM payins WHERE chain_id = $1 AND phase = 'detected') AS "oldestPending",
+    `SELECT least((SELECT min(block_number)::bigint FROM payins WHERE chain_id = $1 AND phase = 'detected'),
+                  (SELECT min(block_number)::bigint FROM payins
+                    WHERE chain_id = $1 AND phase IN ('orphaned', 'lost') AND block_time > $3)) AS "oldestPending",
             (SELECT min(due_at) FROM todo_payments WHERE chain_id = $1 AND due_at >= $2) AS "nextExpiry"`,
-    [chainId, after],
+    [chainId, after, leftAfter],
   );
   return expected ?? { oldestPending: null, nextExpiry: null };
 }

@@ -8,5 +8,4 @@ export const mutant: Mutant = {
   to: "  if (range.orphaned.length > 0) await orphanAbove(deps, believed('head', range), signal);",
   breaks: 'everyPayinKept',
   specs: ['test/subscribers/payins.test.ts'],
-  seed: 631,
 };

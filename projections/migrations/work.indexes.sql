@@ -18,6 +18,7 @@ CREATE INDEX IF NOT EXISTS payments_settled    ON payments (app_id, payout_confi
 CREATE INDEX IF NOT EXISTS payments_announced  ON payments (app_id, payin_tx_hash)
   WHERE payin_tx_hash IS NOT NULL AND payin_confirmed_at IS NULL;
 CREATE INDEX IF NOT EXISTS payins_pending      ON payins (chain_id, block_number) WHERE phase = 'detected';
+CREATE INDEX IF NOT EXISTS payins_left         ON payins (chain_id, block_time) WHERE phase IN ('orphaned', 'lost');
 CREATE INDEX IF NOT EXISTS payins_confirmed    ON payins (chain_id, block_number) WHERE phase = 'confirmed';
 CREATE INDEX IF NOT EXISTS payins_by_block     ON payins (chain_id, block_hash);
 CREATE INDEX IF NOT EXISTS unmatched_by_verdict ON unmatched (verdict, decided_at);

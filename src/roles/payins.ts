@@ -4,7 +4,7 @@ import type { Ingester } from '../../commands/chainPorts.ts';
 import { recordUnmatched } from '../../commands/recordUnmatched.ts';
 import { chainOf } from '../../domain/chains.ts';
 import { payinAddress } from '../../domain/payment/payins.ts';
-import { minute_ms, plus } from '../../domain/time.ts';
+import { hour_ms, minute_ms, plus } from '../../domain/time.ts';
 import { projectedChannel } from '../../projections/commit.ts';
 import { matchDeposits } from '../../queries/deposits.ts';
 import {
@@ -34,6 +34,8 @@ import { setsUnreadableAside, unreadable } from './unreadable.ts';
 /** A chain's clock may be behind ours: the block that pays a payment can bear a time before its creation. */
 const clockDifference_ms = 10 * minute_ms;
 const projectedWait_ms = 30_000;
+/** So long a payin whose block has left is looked for: a node may have been on a branch of its own. */
+const leftFor_ms = 24 * hour_ms;
 
 /** A flood is told of once, and again when it lasts. */
 const flooded_ms = 10 * minute_ms;
@@ -119,14 +121,16 @@ export function payinWorkers(
     changed: changes.seen,
   });
   const range = payinRange(core, failures, ingester);
+  const leftAfter = () => plus(clock.now(), -leftFor_ms);
   const scan = payinsWorker({
     ...range,
     crash,
     moves: heads.moves,
     rest_ms: restsOf(poll_ms),
     changes: changes.count,
-    expected: (after) => expectedOfChain(database, chainId, after),
-    pendingPayins: (upTo, largeFrom_usd) => pendingPayins(database, chainId, upTo, largeFrom_usd),
+    expected: (after) => expectedOfChain(database, { chainId, after, leftAfter: leftAfter() }),
+    pendingPayins: (upTo, largeFrom_usd) =>
+      pendingPayins(database, { chainId, upTo, largeFrom_usd, leftAfter: leftAfter() }),
     loadCursor: (pass) => cursors.load(chainId, pass),
     saveCursor: (next, previous) => cursors.save(next, previous),
     endPassed: cursors.tellEndPassed,

@@ -16,7 +16,7 @@ export interface PayinsDeps extends RangeDeps {
   readonly moves: () => number;
   /** How long a pass rests between two runs although the head moves; not at all when left out. */
   readonly rest_ms?: (pass: Pass) => number;
-  /** Detected and not confirmed, in blocks up to `upTo`; `large` by the same rule as `isLarge`. */
+  /** Detected and not confirmed, or left its chain not long ago, in blocks up to `upTo`; `large` by the same rule as `isLarge`. */
   readonly pendingPayins: (upTo: bigint, largeFrom_usd: bigint | null) => Promise<readonly RecordedPayin[]>;
   /** Of the read models, when they have changed since they were asked; what they said last stands until then. */
   readonly expected: (after: Instant) => Promise<ExpectedOfChain>;
@@ -172,7 +172,7 @@ async function firstCursor(deps: PayinsDeps, pass: Pass, signal: AbortSignal): P
 /**
  * What was detected in blocks that are final now must have been confirmed by this pass; else it left the chain unnoticed.
  * A transaction that a node cannot find proves nothing: the payin stays pending, and is asked for again, until its block is
- * seen to be gone.
+ * seen to be gone. What has left is asked for as well, for a while: the nodes that said so may have been wrong.
  * @returns whether there was any
  */
 async function settlePending(deps: PayinsDeps, own: Progress, next: Cursor, signal: AbortSignal): Promise<boolean> {
@@ -208,7 +208,8 @@ async function settle(deps: PayinsDeps, { payin, pass, next, room }: Pending, si
     throw error;
   });
   const found = shown.find((transfer) => transferId(transfer) === id);
-  if (!found) return (await ingester.hasLeft(payin, signal)) ? orphan(deps, payin) : confirming.later(id);
+  if (!found && !payin.left && (await ingester.hasLeft(payin, signal))) return orphan(deps, payin);
+  if (!found) return confirming.later(id);
   const isDeep = BigInt(found.blockNumber) <= next.blockNumber;
   const fits = isDeep && room.take({ token: found.token, amount: BigInt(found.amount) });
   const final = fits && (await confirming.shown(found, { pass, agreed_usd }, signal));

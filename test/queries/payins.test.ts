@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { transferId } from '../../domain/payment/events.ts';
+import { type Instant, plus } from '../../domain/time.ts';
 import {
+  expectedOfChain,
   firstToWatch,
   isChainAwaited,
   payinsAbove,
@@ -18,6 +20,11 @@ describe('recorded payins', () => {
 
   const inBlock = (block: number, tx: string, amount?: string) =>
     p.payin({ tx, block, ...(amount !== undefined && { amount }) });
+  /** What left is over. */
+  const until = (upTo: bigint, largeFrom_usd: bigint) => ({
+    ...{ chainId: 8453, upTo, largeFrom_usd },
+    leftAfter: p.minute(10_000),
+  });
   const transfers = (found: readonly { transferId: string; large: boolean }[]) =>
     found.map(({ transferId, large }) => [transferId, large]);
 
@@ -33,14 +40,33 @@ describe('recorded payins', () => {
       [...p.unpaid, p.detected(final), p.confirmed(final)],
       [...p.unpaid, p.detected(gone), p.orphaned(gone)],
     );
-    const pending = (upTo: bigint, large: bigint) => pendingPayins(given.database, 8453, upTo, large);
+    const pending = (upTo: bigint, large: bigint) => pendingPayins(given.database, until(upTo, large));
     assert.deepEqual(transfers(await pending(104n, 500n)), [[transferId(early), false]]);
     assert.deepEqual(transfers(await pending(105n, 500n)), [
       [transferId(early), false],
       [transferId(late), true],
     ]);
     assert.deepEqual(transfers(await pending(104n, 11n)), [[transferId(early), true]]);
-    assert.deepEqual(await pendingPayins(given.database, 1, 200n, 500n), []);
+    assert.deepEqual(await pendingPayins(given.database, { ...until(200n, 500n), chainId: 1 }), []);
+  });
+
+  it('are pending for a while, too, when their block has left: the node that said so may have been wrong', async () => {
+    const [gone, seen] = [inBlock(100, 'a'), inBlock(101, 'b')];
+    await given.payments([...p.unpaid, p.detected(gone), p.orphaned(gone), p.detected(seen)]);
+    const pendingAfter = async (leftAfter: Instant) =>
+      (await pendingPayins(given.database, { ...until(200n, 500n), leftAfter })).map((found) => [
+        found.transferId,
+        found.left,
+      ]);
+    const oldestAfter = async (leftAfter: Instant) =>
+      (await expectedOfChain(given.database, { chainId: 8453, after: leftAfter, leftAfter })).oldestPending;
+    assert.deepEqual(await pendingAfter(plus(gone.blockTime, -1)), [
+      [transferId(gone), true],
+      [transferId(seen), false],
+    ]);
+    assert.equal(await oldestAfter(plus(gone.blockTime, -1)), 100n);
+    assert.deepEqual(await pendingAfter(gone.blockTime), [[transferId(seen), false]]);
+    assert.equal(await oldestAfter(gone.blockTime), 101n);
   });
 
   it('are found by the block that held them', async () => {

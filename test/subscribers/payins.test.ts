@@ -252,6 +252,9 @@ describe('a final pass believes', () => {
   });
 });
 
+/** No node has its block, or the transaction, any more. */
+const gone = { left: true, known: [] };
+
 describe('money that has left its chain', () => {
   const fundedAt = async (block: number) => {
     const watched = await watching([p.payin({ block })]);
@@ -264,7 +267,7 @@ describe('money that has left its chain', () => {
   it('is told of when it had funded its payment, once', async () => {
     const { worker, around } = await fundedAt(105);
     around.fork = forkAt(100, p.payin({ block: 105 }).blockHash);
-    around.left = true;
+    Object.assign(around, gone);
     await worker.act('final', signal);
     await worker.act('final', signal);
     assert.deepEqual(phases(await around.payment()), ['lost']);
@@ -282,9 +285,25 @@ describe('money that has left its chain', () => {
   it('is found though the scan does not name its block any more, as after a restart', async () => {
     const { restart, around } = await fundedAt(105);
     around.fork = forkAt(100, p.hashOf('block', 110));
-    around.left = true;
+    Object.assign(around, gone);
     await restart().act('final', signal);
     assert.deepEqual(phases(await around.payment()), ['lost']);
+  });
+
+  it('is looked for again: the nodes that said so may have been wrong', async () => {
+    const { restart, around, clock } = await fundedAt(105);
+    around.fork = forkAt(100, p.hashOf('block', 110));
+    Object.assign(around, gone);
+    await restart().act('final', signal);
+    assert.deepEqual(phases(await around.payment()), ['lost']);
+    // The other chain goes on, beyond where the transfer was; then the node is on the chain of all others.
+    Object.assign(around, { fork: null, onChain: [], head: 111n });
+    await restart().act('final', signal);
+    assert.deepEqual(phases(await around.payment()), ['lost']);
+    Object.assign(around, { left: false, known: [p.payin({ block: 105 })], head: 112n });
+    clock.advance(60_000);
+    await restart().act('final', signal);
+    assert.deepEqual(phases(await around.payment()), ['confirmed']);
   });
 
   it('is found behind however many that are on the other branch as well', async () => {
@@ -295,7 +314,7 @@ describe('money that has left its chain', () => {
       ...{ blockNumber: 101n, blockHash: p.hashOf('block', 101), ...notLarge },
     }));
     around.fork = forkAt(100, p.hashOf('block', 110));
-    around.left = true;
+    Object.assign(around, gone);
     await restart().act('final', signal);
     assert.deepEqual(phases(await around.payment()), ['lost']);
   });
@@ -303,7 +322,7 @@ describe('money that has left its chain', () => {
   it('is not what stands below the fork, nor what is on the other branch as well', async () => {
     const { worker, around } = await fundedAt(105);
     around.fork = forkAt(105, p.hashOf('block', 110));
-    around.left = true;
+    Object.assign(around, gone);
     await worker.act('final', signal);
     around.fork = forkAt(100, p.hashOf('block', 110));
     around.left = false;
@@ -330,13 +349,12 @@ describe('a fork that one node alone was on', () => {
 
   for (const point of ['payins.beforeCheckpoint', 'payins.afterCheckpoint'])
     it(`takes no money away for good, though the process ends at ${point}`, async () => {
-      const { around, restart, finalAgain } = await forked();
+      const { around, restart } = await forked();
       around.crashesAt = point;
       await assert.rejects(restart().act('head', signal), /crashed/);
       // The node is on the same chain as all others again.
       Object.assign(around, { crashesAt: null, fork: null });
       await restart().act('head', signal);
-      await finalAgain();
       assert.deepEqual(phases(await around.payment()), ['confirmed']);
     });
 
@@ -356,7 +374,7 @@ describe('a fork that one node alone was on', () => {
     around.crashesAt = 'payins.afterCheckpoint';
     await assert.rejects(restart().act('head', signal), /crashed/);
     // The block left indeed, and nobody names it any more.
-    Object.assign(around, { crashesAt: null, fork: null, left: true, onChain: [], known: [] });
+    Object.assign(around, { crashesAt: null, fork: null, ...gone, onChain: [] });
     await restart().act('head', signal);
     assert.deepEqual(phases(await around.payment()), ['lost']);
     assert.deepEqual(around.lost, [transferId(p.payin())]);
@@ -573,8 +591,11 @@ async function watching(transfers: readonly Transfer[]) {
   };
   const pending = async (): Promise<readonly RecordedPayin[]> =>
     (await around.payment()).payins
-      .filter(({ phase }) => phase === 'detected' || around.rowsBehind)
-      .map(({ transfer }) => ({ ...ref, ...whereOf(transfer), transferId: transferId(transfer), ...notLarge }));
+      .filter(({ phase }) => phase !== 'confirmed' || around.rowsBehind)
+      .map(({ transfer, phase }) => ({
+        ...{ ...ref, ...whereOf(transfer), transferId: transferId(transfer), ...notLarge },
+        left: phase === 'orphaned' || phase === 'lost',
+      }));
   const recorded = async (): Promise<readonly RecordedPayin[]> =>
     (await around.payment()).payins
       .filter(({ phase }) => phase === 'detected' || phase === 'confirmed')
@@ -641,4 +662,4 @@ async function watching(transfers: readonly Transfer[]) {
   return { worker: payinsWorker(deps), around, clock: world.clock, restart: () => payinsWorker(deps) };
 }
 
-const notLarge = { large: false, agreed_usd: 11n };
+const notLarge = { large: false, agreed_usd: 11n, left: false };

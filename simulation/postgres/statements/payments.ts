@@ -9,6 +9,10 @@ const isPaidOut = isOneOf('payment_payin_completed', 'payment_bridging', 'paymen
 const reaches = (amount: string | null, limit: unknown): boolean =>
   amount !== null && inUnits(String(amount)) >= inUnits(String(limit));
 
+const hasLeft = isOneOf('orphaned', 'lost');
+const isPending = (row: Row, leftAfter: string): boolean =>
+  row['phase'] === 'detected' || (hasLeft(row['phase']) && row['block_time'] > leftAfter);
+
 const recorded = (row: Row, largeFrom: unknown): Row => ({
   paymentId: row['payment_id'],
   appId: row['app_id'],
@@ -16,6 +20,7 @@ const recorded = (row: Row, largeFrom: unknown): Row => ({
   txHash: row['tx_hash'],
   blockNumber: BigInt(row['block_number']),
   blockHash: row['block_hash'],
+  left: hasLeft(row['phase']),
   agreed_usd: row['agreed_usd'] === null ? null : BigInt(row['agreed_usd']),
   large: largeFrom !== null && (reaches(row['amount'], largeFrom) || reaches(row['agreed_usd'], largeFrom)),
 });
@@ -144,10 +149,10 @@ export const paymentStatements: Statements = [
     },
   ],
   [
-    "phase = 'detected' AND block_number <= $3 ORDER BY block_number",
-    (view, [chainId, largeFrom, upTo]) =>
+    'AND block_number <= $3 ORDER BY block_number',
+    (view, [chainId, largeFrom, upTo, leftAfter]) =>
       payinsOf(view, chainId)
-        .filter((row) => row['phase'] === 'detected')
+        .filter((row) => isPending(row, leftAfter))
         .map((row) => recorded(row, largeFrom))
         .filter(({ blockNumber }) => blockNumber <= BigInt(upTo))
         .sort(by('blockNumber')),
@@ -164,8 +169,8 @@ export const paymentStatements: Statements = [
   ],
   [
     'AS "oldestPending"',
-    (view, [chainId, after]) => {
-      const blocks = payinsOf(view, chainId).filter((row) => row['phase'] === 'detected');
+    (view, [chainId, after, leftAfter]) => {
+      const blocks = payinsOf(view, chainId).filter((row) => isPending(row, leftAfter));
       const due = view
         .rows('todo_payments')
         .filter((row) => row['chain_id'] === chainId && row['due_at'] >= after)

@@ -126,7 +126,14 @@ async function paying(world: SolanaWorld) {
           .map(({ transfer }) => transfer)
           .filter(({ blockNumber }) => BigInt(blockNumber) <= upTo)
           .map((transfer) => ({
-            ...{ ...ref, transferId: transferId(transfer), txHash: transfer.txHash, large: false, agreed_usd: 11n },
+            ...{
+              ...ref,
+              transferId: transferId(transfer),
+              txHash: transfer.txHash,
+              large: false,
+              agreed_usd: 11n,
+              left: false,
+            },
             ...{ blockNumber: BigInt(transfer.blockNumber), blockHash: transfer.blockHash },
           }));
       },
