@@ -3,10 +3,11 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import type { Token } from '../../domain/chains.ts';
 import type { RequestSeen } from '../http/deps.ts';
 import type { WorkReport } from '../subscribers/worker.ts';
+import { printableJson } from './printable.ts';
 
 export type { Logger } from 'pino';
 
-/** JSON lines on stdout; keys, secrets and codes never appear in them. */
+/** JSON lines on stdout; keys, secrets and codes never appear in them, nor what would steer the terminal of who reads them. */
 export const createLogger = (level: string): Logger =>
   pino({
     level,
@@ -25,6 +26,7 @@ export const createLogger = (level: string): Logger =>
       ],
       censor: '[redacted]',
     },
+    hooks: { streamWrite: printableJson },
   });
 
 export type Telemetry = ReturnType<typeof createTelemetry>;
