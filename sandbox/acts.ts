@@ -5,6 +5,7 @@ import { chains } from '../domain/chains.ts';
 import { type PaymentStatus, terminalStatuses } from '../domain/payment/view.ts';
 import { fetchPayment, type PublicPayment, payAsCustomer, type Transfer, wayToPayout } from './customer.ts';
 import type { SandboxKeys } from './keys.ts';
+import { orderRefund, sayRefundAddress } from './moneyBack.ts';
 import type { SandboxFile } from './sandboxFile.ts';
 import { type Acts, type Order, price } from './situations.ts';
 
@@ -38,10 +39,15 @@ export function createActs(
   }
 
   return {
+    hasStellar: () => sandbox.stellar !== null,
     chains: (tokens = 1) => running.filter((each) => each.tokens.length >= tokens).map(({ id }) => String(id)),
 
     async create(order = {}) {
-      const { key, body } = orderOf(sandbox, order, String(running[0]?.id));
+      const { key, body } = orderOf(
+        sandbox,
+        order,
+        running.map(({ id }) => String(id)),
+      );
       const response = await fetch(`${sandbox.baseUrl}/payment-api/payments`, {
         method: 'POST',
         headers: { 'Content-Type': 'application/json', ...(key && { 'X-API-Key': key }) },
@@ -66,10 +72,15 @@ export function createActs(
     until: (payment, ...statuses) =>
       watch(payment, ({ id, status }) => {
         if (statuses.some((each) => status === each || isBeyond(status, each))) return true;
-        if (terminalStatuses.includes(status) && status !== 'payment_expired')
+        if (terminalStatuses.includes(status) && !statuses.some((each) => mayFollow(each, status)))
           throw new Error(`payment ${id} ended as ${status}, not as ${statuses.join(' or ')}`);
         return false;
       }),
+
+    async sendBack(payment) {
+      say(`the payer signs that it goes back to ${await sayRefundAddress(sandbox, keys, payment)}`);
+      say(`the merchant sends back ${await orderRefund(sandbox, payment)}`);
+    },
 
     received: (payment, amount) =>
       watch(payment, async ({ id }) => {
@@ -85,9 +96,18 @@ export function createActs(
 const isBeyond = (status: PaymentStatus, other: PaymentStatus): boolean =>
   wayToPayout.includes(other) && wayToPayout.indexOf(status) > wayToPayout.indexOf(other);
 
+/** What came late makes an expired payment bounce, and what bounced goes back. */
+const mayFollow = (status: PaymentStatus, ended: PaymentStatus): boolean =>
+  ended === 'payment_expired' || (ended === 'payment_bounced' && status === 'payment_refunded');
+
 /** What the customer pays is the same in all: exactIn. */
-function orderOf({ merchant, wallet }: SandboxFile, { life_s, chainId, keyless }: Order, anyChain: string) {
-  const at = chainId ?? anyChain;
+function orderOf(
+  { merchant, wallet }: SandboxFile,
+  { life_s, chainId, keyless, elsewhere }: Order,
+  running: readonly string[],
+) {
+  const at = chainId ?? running.find((id) => !elsewhere || id !== merchant.settlement.chainId);
+  if (at === undefined) throw new Error('this sandbox has one EVM chain: name more in SANDBOX_CHAINS');
   const asked = {
     appId: keyless ? wallet.appId : merchant.appId,
     orderId: `trigger-${randomUUID()}`,

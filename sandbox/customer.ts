@@ -49,6 +49,8 @@ export interface Sent {
   readonly amount?: string;
   readonly chainId?: string;
   readonly tokenSymbol?: string;
+  /** On Stellar. */
+  readonly memo?: string;
 }
 
 export interface Transfer {
@@ -74,10 +76,15 @@ export async function payAsCustomer(
   const amount = parseAmount(text, token.decimals);
   if (typeof amount === 'string')
     throw new Error(`${text} is no amount of ${token.symbol} (${token.decimals} decimals)`);
-  const order = { ...source, token: token.address, amount };
+  const order = {
+    ...source,
+    token: token.address,
+    amount,
+    ...(sent.memo !== undefined && { receiverMemo: sent.memo }),
+  };
   const customer = sandbox.customer[chainId]?.address;
   return {
-    says: `${text} ${token.symbol} on ${chain.name}: ${customer} → ${payeeOf(source)}`,
+    says: `${text} ${token.symbol} on ${chain.name}: ${customer} → ${payeeOf(order)}`,
     async hash() {
       switch (chain.family) {
         case 'evm':
@@ -95,14 +102,19 @@ export async function payAsCustomer(
   };
 }
 
-function payeeOf(source: PublicPayment['source']): string {
+type PayableAt = Pick<
+  PublicPayment['source'],
+  'receiverAddress' | 'receiverMemo' | 'receiverAddressContract' | 'receiverMemoContract'
+>;
+
+function payeeOf(source: PayableAt): string {
   const { receiverAddress, receiverMemo, receiverAddressContract, receiverMemoContract } = source;
   if (receiverAddressContract !== null) return `pay() of ${receiverAddressContract}, memo ${receiverMemoContract}`;
   return receiverMemo === null ? receiverAddress : `${receiverAddress}, memo ${receiverMemo}`;
 }
 
 /** What its merchant would show the customer: it takes the key of the app that the payment belongs to. */
-async function paymentLinkOf(sandbox: SandboxFile, paymentId: string): Promise<string | null> {
+export async function paymentLinkOf(sandbox: SandboxFile, paymentId: string): Promise<string | null> {
   for (const { ordersKey } of [sandbox.wallet, sandbox.merchant]) {
     const response = await fetch(urlOf(sandbox, paymentId), { headers: { 'X-API-Key': ordersKey } });
     const { paymentLink } = (await response.json()) as { readonly paymentLink?: string | null };

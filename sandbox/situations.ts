@@ -11,14 +11,20 @@ export interface Acts {
   until(payment: PublicPayment, ...statuses: readonly PaymentStatus[]): Promise<void>;
   /** Until so much of what is due has come, as the API's `amounts.received` spells it. */
   received(payment: PublicPayment, amount: string): Promise<void>;
+  /** The payer signs where his money goes back to, and the merchant orders all of it back. */
+  sendBack(payment: PublicPayment): Promise<void>;
   /** EVM chains that run, with a second token where `tokens` is 2. */
   chains(tokens?: number): readonly string[];
+  /** Whether Stellar runs. */
+  hasStellar(): boolean;
 }
 
 export interface Order {
   /** In seconds; the whole hour when left out. */
   readonly life_s?: number;
   readonly chainId?: string;
+  /** Paid on another chain than it is paid out on. */
+  readonly elsewhere?: boolean;
   /** Of the demo wallet, without a key, paid out on the chain that it is paid on. */
   readonly keyless?: boolean;
 }
@@ -36,6 +42,9 @@ export interface Situation {
 export const price = '2.00';
 const half = '1.00';
 const more = '3.00';
+const stellar = '1500';
+/** One that no payment gets. */
+const strangeMemo = '1';
 /** Enough to pay in, little enough to wait for. */
 const shortLife_s = 15;
 
@@ -96,6 +105,9 @@ export const situations: readonly Situation[] = [
   },
   paid('payment_started', 'payment_started', 0, 'money is seen, not final yet'),
   paid('payment_payin_completed', 'payment_payin_completed', 1, 'the money is final: the first webhook'),
+  paid('payment_bridging', 'payment_bridging', 1, 'the payout is ordered on another chain, and not signed yet', {
+    order: { elsewhere: true },
+  }),
   paid('payment_payout_started', 'payment_payout_started', 1, 'the payout is signed'),
   paid('payment_payout_completed', 'payment_payout_completed', 2, 'the payout is final: the second webhook'),
   paid('payment_completed', 'payment_completed', 2, 'a payment without a key whose two chains are one', {
@@ -109,6 +121,21 @@ export const situations: readonly Situation[] = [
     async run({ create, until }) {
       const payment = await create({ life_s: shortLife_s });
       await until(payment, 'payment_expired');
+      return payment;
+    },
+  },
+  {
+    name: 'payment_refunded',
+    says: 'too little came; its payer signs where to, and the merchant sends it back',
+    ends: 'payment_refunded',
+    errorCode: 'amountTooLow',
+    webhooks: 0,
+    async run({ create, pay, until, sendBack }) {
+      const payment = await create({ life_s: shortLife_s });
+      await pay(payment, { amount: half });
+      await until(payment, 'payment_bounced');
+      await sendBack(payment);
+      await until(payment, 'payment_refunded');
       return payment;
     },
   },
@@ -195,4 +222,16 @@ export const situations: readonly Situation[] = [
       ),
     }),
   ),
+  {
+    name: 'unmatched',
+    says: 'on Stellar, with a memo that is no payment’s: npm run unmatched shows it',
+    ends: 'payment_unpaid',
+    webhooks: 0,
+    async run({ create, pay, hasStellar }) {
+      if (!hasStellar()) throw new Error('this sandbox has no Stellar: name 1500 in SANDBOX_CHAINS');
+      const payment = await create({ chainId: stellar });
+      await pay(payment, { memo: strangeMemo });
+      return payment;
+    },
+  },
 ];

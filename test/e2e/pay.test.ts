@@ -14,7 +14,7 @@ const receiver = '0x3333333333333333333333333333333333333333';
 
 describe('beside a running sandbox', function () {
   this.timeout(120_000);
-  const sandbox = createSandbox({ chains: [8453, 501, 137] });
+  const sandbox = createSandbox({ chains: [8453, 501, 137, 1500] });
   before(() => sandbox.start());
   after(() => sandbox.destroy());
 

@@ -20,6 +20,7 @@ const folder = join(import.meta.dirname, '../../sandbox');
 const passing: readonly string[] = [
   'payment_started',
   'payment_payin_completed',
+  'payment_bridging',
   'payment_payout_started',
   'underpaid',
 ];
@@ -80,6 +81,16 @@ export function describeTrigger(sandbox: Sandbox): void {
         assert.equal(verifyWebhook(sent, body, secrets, Date.now()), 'valid');
       }
       listening.kill('SIGKILL');
+    });
+
+    it('shows the operator money that no payment takes up', async () => {
+      let listed = '';
+      await sandbox.until(async () => {
+        const ran = promisify(execFile)(process.execPath, ['src/cli/unmatched.ts'], { env: environment() });
+        listed = (await ran).stdout;
+        return listed.includes('2.00 USDC');
+      });
+      assert.match(listed, /'1'.*'open'/);
     });
 
     it('prints each step, with the payment and its page', async () => {
