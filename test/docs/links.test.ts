@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { families } from '../../src/chains/families.ts';
 
 const root = new URL('../../', import.meta.url);
@@ -8,9 +9,16 @@ const pages = [
   'SECURITY.md',
   'CONTRIBUTING.md',
   'CHANGELOG.md',
+  'clients/python/README.md',
+  'clients/typescript/README.md',
+  'examples/shop/README.md',
   ...readdirSync(new URL('docs/', root)).flatMap((name) => (/\.md$/.test(name) ? [`docs/${name}`] : [])),
 ];
 const text = (page: string) => readFileSync(new URL(page, root), 'utf8');
+
+/** Of a package; none where there is none. */
+const scriptsIn = (file: string): Readonly<Record<string, string>> =>
+  existsSync(new URL(file, root)) ? JSON.parse(text(file)).scripts : {};
 
 /** As Markdown hosts make them from headings. */
 const anchorsOf = (page: string) =>
@@ -49,7 +57,7 @@ describe('documentation', () => {
     });
 
     it(`${page} names npm scripts and programs that exist`, () => {
-      const { scripts } = JSON.parse(text('package.json')) as { scripts: Record<string, string> };
+      const scripts = { ...scriptsIn('package.json'), ...scriptsIn(`${dirname(page)}/package.json`) };
       for (const [, name] of text(page).matchAll(/npm run ([a-z:]+(?:-[a-z]+)*)/g))
         assert.ok(scripts[name as string], `no script ${name}`);
       for (const [, file] of text(page).matchAll(/\bnode (\S+\.ts)/g))
