@@ -24,6 +24,7 @@ GRANT analyst TO CURRENT_USER WITH ADMIN OPTION;
 
 \`\`\`text
 psql "postgres://analyst:<password>@<host>:5432/<database>"
+docker compose exec postgres psql "postgres://analyst:<password>@localhost/payments"     # beside docker-compose.yml
 \`\`\`
 
 What each route earned in the last thirty days:
@@ -46,7 +47,8 @@ Money that is held, by reason and age:
 SELECT reason, count(*), sum(amount), max(age) AS oldest FROM analytics.held_money GROUP BY reason ORDER BY sum(amount) DESC;
 \`\`\`
 
-There is no event of a transaction's being sent: it is sent right after it was signed, so \`signed_at\` stands for it. Costs in dollars are at the configured
+What a payout waited for is known while it waits (\`waits_for\`); of one that was signed, \`until_signed\` has how long in all. There is no event of a
+transaction's being sent: it is sent right after it was signed, so \`signed_at\` stands for it. Costs in dollars are at the configured
 price of now, for the log has no prices: history changes with \`COIN_PRICE_<chainId>\`.
 
 ## Views`;

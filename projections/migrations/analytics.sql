@@ -51,9 +51,10 @@ COMMENT ON COLUMN analytics.payments.waits_for IS 'Why its payout is not signed 
 
 CREATE OR REPLACE VIEW analytics.transfers AS
 SELECT t.payment_id, t.app_id, t.kind, t.chain_id, t.tx_hash, t.index, t.status, t.standing, t.token_symbol AS token, t.amount,
-       t.from_address, t.to_address, t.block_number, t.at
-  FROM public.transactions t;
-COMMENT ON VIEW analytics.transfers IS 'One row per transfer of a payment: payins, and each attempt of payouts and refunds. Amounts in whole tokens.';
+       (t.amount * 10::numeric ^ a.decimals)::numeric(78, 0) AS units, t.from_address, t.to_address, t.block_number, t.at
+  FROM public.transactions t
+  LEFT JOIN analytics.assets a ON a.chain_id = t.chain_id AND a.asset = t.token_address;
+COMMENT ON VIEW analytics.transfers IS 'One row per transfer of a payment: payins, and each attempt of payouts and refunds. All else that moves the treasury''s money is in analytics.treasury_movements.';
 COMMENT ON COLUMN analytics.transfers.kind IS 'payin, payout or refund.';
 COMMENT ON COLUMN analytics.transfers.status IS 'Payins: detected, confirmed, orphaned, lost. Payouts and refunds: live, settled, short, dead, lapsed.';
 COMMENT ON COLUMN analytics.transfers.standing IS 'Payins: counted, or why the money is held.';
@@ -116,6 +117,19 @@ SELECT day, app_id, source_chain_id, destination_chain_id, count(*) AS payments,
 COMMENT ON VIEW analytics.profit IS 'What was earned and what its payouts'' transactions cost, by the UTC day of the payout, app and route. A transaction that made several payouts is divided among them.';
 COMMENT ON COLUMN analytics.profit.cost IS 'In dollars, at the configured price of now. Cancels, sweeps and attempts that failed are in analytics.costs alone.';
 
+CREATE OR REPLACE VIEW analytics.treasury_movements AS
+SELECT m.at, (m.at AT TIME ZONE 'UTC')::date AS day, m.chain_id, m.account, m.kind, m.part, coalesce(a.symbol, m.asset) AS symbol,
+       m.amount / 10::numeric ^ a.decimals AS amount, m.amount AS units, m.tx_hash, m.reference, m.counterparty, m.block_number
+  FROM public.treasury_movements m
+  LEFT JOIN analytics.assets a ON a.chain_id = m.chain_id AND a.asset = m.asset;
+COMMENT ON VIEW analytics.treasury_movements IS 'One row per movement of the treasury''s money: payouts, refunds, withdrawals, rebalances, sweeps, top-ups, gas and rent. Their sum is what each account holds.';
+COMMENT ON COLUMN analytics.treasury_movements.kind IS 'opening, payin, unmatched, payout, refund, withdrawal, rebalance, sweep, deployment, anchor, cancel, adopted, topUp, flush (a deposit that somebody else emptied), explained.';
+COMMENT ON COLUMN analytics.treasury_movements.part IS 'fee, rent, or which of the transfers of the transaction it is.';
+COMMENT ON COLUMN analytics.treasury_movements.amount IS 'In whole tokens or coins; negative for what left.';
+COMMENT ON COLUMN analytics.treasury_movements.units IS 'The same in smallest units.';
+COMMENT ON COLUMN analytics.treasury_movements.reference IS 'The payment, operation or transfer that it belongs to.';
+COMMENT ON COLUMN analytics.treasury_movements.counterparty IS 'Where it went, or came from.';
+
 CREATE OR REPLACE VIEW analytics.treasury_balances AS
 WITH moved AS (
   SELECT chain_id, account, asset, (at AT TIME ZONE 'UTC')::date AS day, sum(amount) AS amount
@@ -145,15 +159,25 @@ WITH part AS (
                                   WHERE own.payment_id = part.payment_id AND refund ->> 'status' <> 'calledOff'), 0) AS amount
     FROM part
    GROUP BY payment_id
+), held AS (
+  SELECT payment_id, app_id, NULL::text AS transfer_id, reason, amount, created_at, since
+    FROM payment JOIN public.payments USING (payment_id)
+   WHERE amount > 0
+  UNION ALL
+  SELECT beyond_payment, NULL, transfer_id, 'unmatched', amount, block_time, block_time
+    FROM public.unmatched
+   WHERE verdict = 'open'
 )
-SELECT payment_id, app_id, NULL::text AS transfer_id, reason, amount, created_at, since, now() - since AS age
-  FROM payment JOIN public.payments USING (payment_id)
- WHERE amount > 0
-UNION ALL
-SELECT beyond_payment, NULL, transfer_id, 'unmatched', amount, block_time, block_time, now() - block_time
-  FROM public.unmatched
- WHERE verdict = 'open';
+SELECT held.*, now() - since AS age,
+       CASE WHEN now() - since < interval '1 day' THEN 'under a day'
+            WHEN now() - since < interval '7 days' THEN 'under a week'
+            WHEN now() - since < interval '30 days' THEN 'under 30 days'
+            ELSE 'older' END AS age_class
+  FROM held;
 COMMENT ON VIEW analytics.held_money IS 'What came and is neither paid out nor on its way back, as it is now, by payment, or by transfer where no payment takes it up. In whole tokens.';
+COMMENT ON COLUMN analytics.held_money.transfer_id IS 'Of money that no payment takes up; else null.';
+COMMENT ON COLUMN analytics.held_money.since IS 'When the first of it came, or was found to be too much.';
+COMMENT ON COLUMN analytics.held_money.age_class IS 'under a day, under a week, under 30 days, older: as in the report.';
 COMMENT ON COLUMN analytics.held_money.app_id IS 'Null for money that no payment takes up.';
 COMMENT ON COLUMN analytics.held_money.created_at IS 'Of the payment; of a transfer by itself the time of its block.';
 COMMENT ON COLUMN analytics.held_money.reason IS 'late, surplus, wrongToken, wrongChain, otherSender, excess, unmatched, or why its payment bounced; of several the one with most money.';
@@ -177,3 +201,83 @@ SELECT (payout_confirmed_at AT TIME ZONE 'UTC')::date AS day, app_id, source_cha
  WHERE payout_confirmed_at IS NOT NULL
  GROUP BY 1, 2, 3, 4;
 COMMENT ON VIEW analytics.durations IS 'Seconds from the payin''s block to the final payout, by the UTC day of the payout, app and route.';
+
+-- What means the same wherever it stands. A column that says something else has said so above.
+DO $$
+DECLARE
+  own record;
+BEGIN
+  FOR own IN
+    SELECT c.relname AS view, a.attname AS name, said.means
+      FROM pg_class c
+      JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0
+      JOIN (VALUES
+        ('account', 'An account of the treasury.'),
+        ('age', 'Since then, as of the query.'),
+        ('amount', 'In whole tokens.'),
+        ('app_id', 'The app that the payment belongs to.'),
+        ('at', 'When it was recorded.'),
+        ('attempts', 'How many transactions were signed.'),
+        ('balance', 'At the end of that day.'),
+        ('block_number', 'Of the block that holds it; null while none does.'),
+        ('bounced', 'Payments that ended with money which is held.'),
+        ('chain', 'As people call it.'),
+        ('chain_id', 'As in docs/chains.md.'),
+        ('coin_symbol', 'The chain''s own coin.'),
+        ('counterparty', 'Where it went, or came from.'),
+        ('created', 'Payments that were created that day.'),
+        ('created_at', 'When the payment was created.'),
+        ('day', 'In UTC.'),
+        ('decimals', 'So many digits the smallest unit is away from a whole one.'),
+        ('delivered_at', 'When the answer came or was given up; null while no outcome is recorded.'),
+        ('delivery_id', 'The webhook-id that its receiver saw.'),
+        ('destination_amount', 'What the receiver gets, in whole tokens; null while it is not settled.'),
+        ('destination_chain_id', 'Where it is paid out.'),
+        ('destination_token', 'In which token it is paid out.'),
+        ('duration_ms', 'Until the answer came.'),
+        ('error', 'Why no answer came; null where one did.'),
+        ('error_code', 'Why the payment bounced; null while it did not.'),
+        ('event_type', 'payment_payin_completed or payment_payout_completed.'),
+        ('excess', 'What came beyond what was due and is held, in whole tokens.'),
+        ('expired', 'Payments whose time was over.'),
+        ('expires_at', 'When its time is over.'),
+        ('fees', 'What the service kept of those that were paid out.'),
+        ('first_delivery_id', 'Of a redelivery: the one that was sent by itself.'),
+        ('from_address', 'Whose account it left.'),
+        ('funded', 'Payments whose money is final.'),
+        ('index', 'Payins: place among the transaction''s logs. Payouts and refunds: number of the attempt.'),
+        ('keyless', 'Whether it was created without an API key.'),
+        ('most_s', 'The longest.'),
+        ('order_id', 'The merchant''s own name of it.'),
+        ('p50_s', 'Half of them took less.'),
+        ('p95_s', 'Nineteen of twenty took less.'),
+        ('paid_out', 'Payments whose payout is final.'),
+        ('paid_to_receivers', 'What reached the receivers, in whole tokens.'),
+        ('part', 'fee or rent.'),
+        ('payment_id', 'The payment; null where there is none.'),
+        ('payments', 'How many.'),
+        ('profit', 'fees less cost.'),
+        ('refunded', 'What went back, in whole tokens.'),
+        ('refunded_whole', 'Payments of which all went back.'),
+        ('seen', 'Payments to which money came.'),
+        ('source_amount', 'What the customer pays, in whole tokens; null while it is not known.'),
+        ('source_chain_id', 'Where it is paid.'),
+        ('source_token', 'In which token it is paid.'),
+        ('started_at', 'When the attempt began.'),
+        ('status', 'As in the API.'),
+        ('status_code', 'Of the receiver''s answer; null where none came.'),
+        ('symbol', 'Of the token or coin.'),
+        ('to_address', 'Whose account it reached, or was to reach.'),
+        ('token', 'Its symbol.'),
+        ('tx_hash', 'Of its transaction, as its chain spells it.'),
+        ('type', 'exactIn, exactOut or anyAmount.'),
+        ('units', 'The same in smallest units; null where the token is in no catalogue.'),
+        ('volume', 'What the customers of those that were paid out paid, fees included.'),
+        ('waits_since', 'Since when it waits for that.')
+      ) AS said (name, means) ON said.name = a.attname
+     WHERE c.relnamespace = 'analytics'::regnamespace AND c.relkind = 'v' AND col_description(c.oid, a.attnum) IS NULL
+  LOOP
+    EXECUTE format('COMMENT ON COLUMN analytics.%I.%I IS %L', own.view, own.name, own.means);
+  END LOOP;
+END
+$$;

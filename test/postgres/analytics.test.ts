@@ -93,8 +93,55 @@ describe('schema analytics', () => {
            SELECT balance, sum(change) OVER (PARTITION BY chain_id, account, symbol ORDER BY day) AS sum FROM analytics.treasury_balances) AS t`,
       );
       assert.equal(moved?.whole, true);
-      const transfers = await analyst.query('SELECT DISTINCT kind FROM analytics.transfers ORDER BY kind');
-      assert.deepEqual(transfers, [{ kind: 'payin' }, { kind: 'payout' }]);
+    });
+
+    it('of each transfer, whose payment it belongs to, in whole tokens and in smallest units', async () => {
+      const kinds = await analyst.query(
+        `SELECT kind, count(*)::int AS count, bool_and(units = amount * 1000000) AS exact FROM analytics.transfers GROUP BY kind ORDER BY kind`,
+      );
+      assert.deepEqual(kinds, [
+        { kind: 'payin', count: 4, exact: true },
+        { kind: 'payout', count: 2, exact: true },
+      ]);
+      const moved = await analyst.query(
+        `SELECT kind, part = 'fee' AS fee, symbol, sum(amount)::float AS amount, sum(units)::text AS units
+           FROM analytics.treasury_movements WHERE kind = 'payout' GROUP BY 1, 2, 3 ORDER BY 3`,
+      );
+      assert.deepEqual(moved, [
+        { kind: 'payout', fee: true, symbol: 'ETH', amount: -0.0002, units: '-200000000000000' },
+        { kind: 'payout', fee: false, symbol: 'USDC', amount: -20, units: '-20000000' },
+      ]);
+      const [held] = await analyst.query(
+        `SELECT bool_and(balance = amount) AS alike FROM
+           (SELECT DISTINCT ON (chain_id, account, symbol) chain_id, account, symbol, balance FROM analytics.treasury_balances
+             ORDER BY chain_id, account, symbol, day DESC) AS last
+           JOIN (SELECT chain_id, account, symbol, sum(amount) AS amount FROM analytics.treasury_movements GROUP BY 1, 2, 3) AS moved
+             USING (chain_id, account, symbol)`,
+      );
+      assert.deepEqual(held, { alike: true });
+    });
+
+    it('of held money, how old it is, in the classes of the report', async () => {
+      const [{ at } = {}] = await database.query<{ at: string }>('SELECT block_time AS at FROM unmatched');
+      for (const [age, means] of [
+        ['23 hours', 'under a day'],
+        ['25 hours', 'under a week'],
+        ['8 days', 'under 30 days'],
+        ['31 days', 'older'],
+      ]) {
+        await database.query('UPDATE unmatched SET block_time = now() - $1::interval', [age]);
+        const held = await analyst.query(`SELECT age_class FROM analytics.held_money WHERE reason = 'unmatched'`);
+        assert.deepEqual(held, [{ age_class: means }]);
+      }
+      await database.query('UPDATE unmatched SET block_time = $1', [at]);
+    });
+
+    it('with a word on every column', async () => {
+      const silent = await database.query(
+        `SELECT c.relname AS view, a.attname AS column FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0
+          WHERE c.relnamespace = 'analytics'::regnamespace AND c.relkind = 'v' AND col_description(c.oid, a.attnum) IS NULL`,
+      );
+      assert.deepEqual(silent, []);
     });
 
     it('in views that docs/analytics.md describes, each column of them, with queries that work', async () => {
