@@ -113,6 +113,22 @@ export async function allDeny(
 }
 
 /**
+ * What nodes say of where a chain is to be read from: as many as must agree have to say it, for one alone could hide what came before.
+ * @throws ChainUnavailable while fewer answer
+ */
+export async function toldByEnough<T>(
+  rpc: ChainRpc,
+  ask: (node: ChainNode) => Promise<T>,
+  signal?: AbortSignal,
+): Promise<readonly T[]> {
+  const said = await named(rpc, ask, signal);
+  const told = said.flatMap(({ answer }) => (answer === undefined ? [] : [answer]));
+  if (told.length >= rpc.agree.usual) return told;
+  const failures = said.flatMap(({ failure }) => failure ?? []);
+  throw new ChainUnavailable(rpc.chainId, [...failures, new Error(`${rpc.agree.usual} have to say where to begin`)]);
+}
+
+/**
  * A pass that ends payments by its blocks' times follows no node to blocks that others do not have: of those that answer, one at least
  * shows the block. Where none answers the node is followed: what it shows alone confirms nothing.
  * @param shows whether another node has the block; throws RpcFailed for one that does not answer

@@ -6,6 +6,7 @@ import {
   defaultAgree,
   nodesNeeded,
   type Statement,
+  toldByEnough,
 } from '../../../src/chains/node/agreement.ts';
 import { type ChainNode, RpcFailed } from '../../../src/chains/node/jsonRpc.ts';
 import { type Agree, createChainRpc } from '../../../src/chains/node/nodes.ts';
@@ -124,6 +125,17 @@ describe('nodes agree on a fact:', () => {
     assert.equal(await denied([false]), true);
     for (const said of [[false, true], [true, false], [false, 'down'], [false, undefined], [undefined]] as const)
       assert.equal(await denied(said), false);
+  });
+
+  it('where to begin is said by as many as must agree: one that answers alone could hide what came before', async () => {
+    const told = async (said: readonly (number | 'down')[]) => {
+      const { rpc, answer } = asking(said);
+      return toldByEnough(rpc, async (node) => answer(node), signal);
+    };
+    assert.deepEqual(await told([5, 7]), [5, 7]);
+    assert.deepEqual(await told(['down', 5, 7]), [5, 7]);
+    assert.deepEqual(await told([5]), [5]);
+    await assert.rejects(told(['down', 5]), /2 have to say where to begin/);
   });
 });
 

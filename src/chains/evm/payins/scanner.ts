@@ -2,7 +2,7 @@
 import { chainOf } from '../../../../domain/chains.ts';
 import { epochMs, instant } from '../../../../domain/time.ts';
 import { higher } from '../../bigints.ts';
-import { isShared } from '../../node/agreement.ts';
+import { isShared, toldByEnough } from '../../node/agreement.ts';
 import type { Cursor, Ingester, Pass, ScannedRange } from '../../ports.ts';
 import type { EvmChainConfig } from '../config.ts';
 import { finalHeight } from '../finality.ts';
@@ -78,11 +78,15 @@ export function createScanner(
 
     async start(pass, at, signal) {
       // Who names a block that is too late would hide what came before; one that is too early is only more to read.
-      const told = await rpc.every(async (node) => {
-        const { end } = await endOf(node, pass);
-        const newest = await knownHeader(node, higher(end, 0n));
-        return blockAt(node, newest, epochMs(at) / 1_000);
-      }, signal);
+      const told = await toldByEnough(
+        rpc,
+        async (node) => {
+          const { end } = await endOf(node, pass);
+          const newest = await knownHeader(node, higher(end, 0n));
+          return blockAt(node, newest, epochMs(at) / 1_000);
+        },
+        signal,
+      );
       const earliest = told.reduce((a, b) => (b.number < a.number ? b : a));
       return cursorAt({ chainId: chain.id, pass }, earliest);
     },

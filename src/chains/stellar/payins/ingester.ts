@@ -1,7 +1,7 @@
 import { xdr } from '@stellar/stellar-sdk';
 import { epochMs, type Instant, instant } from '../../../../domain/time.ts';
 import { lower } from '../../bigints.ts';
-import { agreedOn, isShared, isSharedForSure, nodesNeeded } from '../../node/agreement.ts';
+import { agreedOn, isShared, isSharedForSure, nodesNeeded, toldByEnough } from '../../node/agreement.ts';
 import { createShownTransfers, type ShownTransfers } from '../../node/shownTransfers.ts';
 import { type Cursor, type Ingester, type Pass, type ScannedRange, transferOf } from '../../ports.ts';
 import type { Ledgers } from '../classicEvents.ts';
@@ -114,7 +114,7 @@ function createScanner(
   return {
     async start(pass, at, signal) {
       // Who names a ledger that is too late would hide what came before; one that is too early is only more to read.
-      const told = await rpc.every((node) => ledgerAt(node, epochMs(at) / 1_000), signal);
+      const told = await toldByEnough(rpc, (node) => ledgerAt(node, epochMs(at) / 1_000), signal);
       const { ledger, closedAt_s } = told.reduce((a, b) => (b.ledger < a.ledger ? b : a));
       return cursorOf(pass, ledger, closedAt_s);
     },

@@ -122,6 +122,8 @@ describe('EVM ingester, with several nodes,', () => {
       const { blockNumber } = await ingesterOf(urls).start('head', at, signal);
       assert.equal(blockNumber, wanted);
     }
+    first.behave(broken);
+    await assert.rejects(ingesterOf([first.url, second.url]).start('head', at, signal), ChainUnavailable);
   });
 
   it('needs no base fee, no effective price and no type that it knows, and takes no number that is not as nodes write it', async () => {

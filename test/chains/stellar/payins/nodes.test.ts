@@ -211,6 +211,9 @@ describe('reading payins from several Stellar nodes', () => {
       const begun = await ingester.start('final', at, signal);
       assert.ok(begun.blockNumber >= from.blockNumber && begun.chainTime <= at, String(begun.blockNumber));
     }
+    const away = await startProxy(world.stellar.rpcUrl, broken);
+    const alone = createStellarIngester(world.config([away.url, liar.url]));
+    await assert.rejects(alone.start('final', at, signal), ChainUnavailable);
   });
 
   it('of another network are not believed', async () => {
