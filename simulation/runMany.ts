@@ -12,6 +12,8 @@ interface Options {
   readonly from: number;
   readonly processes: number;
   readonly json?: boolean;
+  /** Of each world; left out: as its seed has it. */
+  readonly payments?: number;
   /** Given the page as far as it is, now and then: a run of hours may be cut off. */
   readonly shown?: (page: string) => void;
 }
@@ -19,7 +21,7 @@ interface Options {
 /** Seeds that a process takes; then another one begins: what waits for a process that has ended is never let go of. */
 const jobSeeds = 100;
 
-export async function runMany({ seeds, from, processes, json = false, shown = () => {} }: Options) {
+export async function runMany({ seeds, from, processes, json = false, payments, shown = () => {} }: Options) {
   const begun_ms = performance.now();
   const coverage = noCoverage();
   const told: Told[] = [];
@@ -41,7 +43,7 @@ export async function runMany({ seeds, from, processes, json = false, shown = ()
   function take(): Job | null {
     const count = Math.min(jobSeeds, end - next, Math.ceil((end - next) / processes));
     if (count <= 0) return null;
-    const job = { from: next, count };
+    const job = { from: next, count, ...(payments !== undefined && { payments }) };
     next += count;
     return job;
   }

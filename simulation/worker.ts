@@ -5,6 +5,8 @@ import type { Coverage } from './report/coverage.ts';
 export interface Job {
   readonly from: number;
   readonly count: number;
+  /** Left out: as each seed has it. */
+  readonly payments?: number;
 }
 
 /** What came of one seed, as it is told to the parent. */
@@ -30,10 +32,10 @@ process.on('message', (job: Job) => {
   void work(job);
 });
 
-async function work({ from, count }: Job): Promise<void> {
+async function work({ from, count, ...fewer }: Job): Promise<void> {
   const coverage = noCoverage();
   for (let seed = from; seed < from + count; seed += 1) {
-    const outcome = await simulate({ seed, chains: simulatedChains, only: null });
+    const outcome = await simulate({ seed, chains: simulatedChains, only: null, ...fewer });
     cover(coverage, outcome);
     const { hash, failure, steps, simulated_ms, payments, faults } = outcome;
     tell({ told: { seed, hash, failure, steps, simulated_ms, payments, faults: faults.length } });

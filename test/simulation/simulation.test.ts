@@ -18,21 +18,22 @@ async function simulate(from: number, seeds: number, processes = 2): Promise<rea
 }
 
 describe('the service in a simulated world', function () {
-  // Four processes of their own load the whole service.
-  this.timeout(600_000);
+  // Processes of their own load the whole service.
+  this.timeout(900_000);
+  let told: readonly Told[];
 
   it('keeps its promises in the first courses of things', async () => {
-    const told = await simulate(1, 48);
+    told = await simulate(1, 200);
     const failed = told.filter(({ failure }) => failure !== null);
     assert.deepEqual(failed, []);
     const wrong = told.reduce((sum, { faults }) => sum + faults, 0);
-    assert.ok(wrong > 2_500, 'hardly anything went wrong in these worlds');
+    assert.ok(wrong > 10_000, 'hardly anything went wrong in these worlds');
   });
 
   it('replays a seed exactly, whatever ran in its process before', async () => {
-    const [forwards, alone] = await Promise.all([simulate(1, 2, 1), simulate(2, 1, 1)]);
+    const alone = await simulate(40, 1, 1);
     assert.deepEqual(
-      forwards.filter(({ seed }) => seed === 2),
+      told.filter(({ seed }) => seed === 40),
       alone,
     );
   });
