@@ -6,7 +6,9 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { signWebhook } from '../../commands/webhookSignature.ts';
+import { bounceCodes } from '../../domain/payment/events.ts';
 import { paymentStatuses } from '../../domain/payment/view.ts';
+import { situations } from '../../sandbox/situations.ts';
 import { type GuideName, guideNames, readGuide, renderGuide } from '../../src/http/guides.ts';
 import { createSandbox } from '../support/sandbox.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
@@ -42,6 +44,18 @@ describe('the guides', () => {
       assert.doesNotMatch(page, /\.md["#]/);
     });
   }
+
+  it('name each errorCode that npm run trigger does not make, and it makes every status', () => {
+    const made = new Set(situations.map(({ errorCode }) => errorCode));
+    const without = bounceCodes.filter((code) => !made.has(code));
+    const [, named = ''] = /^Three errorCodes have no situation([\s\S]*?)\n\n/m.exec(readGuide('testing')) ?? [];
+    assert.deepEqual([...named.matchAll(/`(\w+)`:/g)].map(([, code]) => code).toSorted(), without.toSorted());
+    const ends = new Set(situations.map(({ ends }) => ends));
+    assert.deepEqual(
+      paymentStatuses.filter((status) => !ends.has(status)),
+      [],
+    );
+  });
 
   it('name every status of a payment, and no other', () => {
     const [table = ''] = readGuide('statuses').split('## Which');
