@@ -26,16 +26,17 @@ export function createActs(
 ): Acts {
   const running = chains.filter(({ id, family }) => family === 'evm' && sandbox.chains[String(id)]);
 
-  /** Asks until it holds, and says each status that it sees. */
+  const said = new Map<string, PaymentStatus>();
+
+  /** Asks until it holds, and says each status that is new. */
   async function watch(payment: PublicPayment, holds: (now: PublicPayment) => boolean | Promise<boolean>) {
-    let shown: PaymentStatus | undefined;
     for (const until_ms = performance.now() + patience_ms; performance.now() < until_ms; await sleep(poll_ms)) {
       const now = await fetchPayment(sandbox, payment.id);
-      if (now.status !== shown) say(`${now.status}${now.errorCode ? `, ${now.errorCode}` : ''}`);
-      shown = now.status;
+      if (now.status !== said.get(payment.id)) say(`${now.status}${now.errorCode ? `, ${now.errorCode}` : ''}`);
+      said.set(payment.id, now.status);
       if (await holds(now)) return;
     }
-    throw new Error(`payment ${payment.id} is still ${shown} after ${patience_ms / 60_000} minutes`);
+    throw new Error(`payment ${payment.id} is still ${said.get(payment.id)} after ${patience_ms / 60_000} minutes`);
   }
 
   return {

@@ -1,4 +1,4 @@
-/** `npm run listen -- --forward <url>`: hands the sandbox's webhooks on to a developer's own program; docs/testing.md. */
+/** `npm run listen -- --forward <url>`: hands the sandbox's webhooks on to a developer's own program; docs at /docs/guides/testing. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command, InvalidArgumentError } from 'commander';
 import { readSandboxFile } from './sandboxFile.ts';

@@ -59,6 +59,8 @@ export function describeTrigger(sandbox: Sandbox): void {
           const { id } = await situation.run(acts);
           const { status, errorCode } = await fetchPayment(sandbox.file(), id);
           assert.match(said.join('\n'), new RegExp(`payment ${id}: `));
+          const statuses = said.filter((line) => line.startsWith('payment_'));
+          assert.deepEqual(statuses, [...new Set(statuses)], situation.name);
           return { situation, id, at: [status, errorCode] };
         }),
       );
