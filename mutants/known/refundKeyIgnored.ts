@@ -8,5 +8,4 @@ export const mutant: Mutant = {
   to: '',
   breaks: 'refundsWithinHeld',
   specs: ['test/domain/payment/refundOrder.test.ts'],
-  seed: 92,
 };
