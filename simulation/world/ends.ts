@@ -15,7 +15,7 @@ import { statementOf } from '../postgres/statements.ts';
 import type { SimulatedLog } from '../store/log.ts';
 import type { Order } from './customers.ts';
 import { Violation } from './invariants.ts';
-import type { RefundRequest } from './operators.ts';
+import type { RefundRequest } from './refundRequest.ts';
 
 /** Final transfers to addresses that payments gave out which are not recorded with them: the service sees them a little later. */
 export function unseenPayins(

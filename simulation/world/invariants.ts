@@ -7,7 +7,7 @@ import { type Payment, type PaymentState, paymentDecider } from '../../domain/pa
 import type { Instant } from '../../domain/time.ts';
 import type { SimulatedChain, TrueTransfer } from '../kernel/ports.ts';
 import type { Order } from './customers.ts';
-import type { RefundRequest } from './operators.ts';
+import type { RefundRequest } from './refundRequest.ts';
 
 /** Something happened that never may. */
 export class Violation extends Error {

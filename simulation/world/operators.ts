@@ -2,22 +2,13 @@
 import { isRefusal } from '../../domain/decider.ts';
 import { refundable } from '../../domain/payment/refund.ts';
 import type { Payment } from '../../domain/payment/state.ts';
-import type { Random, SimulatedChain } from '../kernel/ports.ts';
+import type { Random } from '../kernel/ports.ts';
 import { theRun } from '../kernel/run.ts';
 import { askUntilAnswered } from './ask.ts';
 import type { Order } from './customers.ts';
 import type { Watched } from './invariants.ts';
-import type { Restored } from './restore.ts';
+import type { RefundRequest } from './refundRequest.ts';
 import type { Instance } from './service.ts';
-
-/** One order of money back: a key and a receiver of its own. */
-export interface RefundRequest {
-  readonly paymentId: string;
-  readonly key: string;
-  readonly source: SimulatedChain;
-  readonly receiver: string;
-  outcome: 'open' | 'ordered' | 'refused';
-}
 
 export interface Operators {
   readonly refundRequests: readonly RefundRequest[];
@@ -47,9 +38,9 @@ const together: readonly [readonly Scope[], ...(readonly Scope[])[]] = [
 const heldWithin_ms = 30_000;
 
 /** What a restored log has forgotten of refunds nobody in this world can tell: there are none where one is restored. */
-export function dutiesOf(random: Random, restored: Restored): Duties {
+export function dutiesOf(random: Random, isLogRestored: boolean): Duties {
   const [refund, hold] = [random.below(refundingWorlds) === 0, random.below(holdingWorlds) === 0];
-  return { refund: refund && restored !== 'log', hold: hold && restored !== 'log' };
+  return { refund: refund && !isLogRestored, hold: hold && !isLogRestored };
 }
 
 interface World {

@@ -64,9 +64,9 @@ describe('blocks far behind the head of an EVM chain', () => {
   });
 
   it('are read block by block while the second node is away, and hide nothing', async () => {
+    const observer = await observe(both(), 'final');
     second.behave(broken);
     first.behave(lag);
-    const observer = await observe(both(), 'final');
     await observer.follow().catch((error) => assert.ok(error instanceof ChainUnavailable));
     assert.ok(observer.cursor().blockNumber < paidAt);
     first.behave(honest);
