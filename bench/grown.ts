@@ -6,6 +6,8 @@ import { getOverview } from '../queries/overview.ts';
 import { seed } from '../sandbox/seed.ts';
 import { readConfig } from '../src/config.ts';
 import { startService } from '../src/main.ts';
+import { askAll } from '../src/report/ask.ts';
+import { monthNamed } from '../src/report/month.ts';
 import { systemClock } from '../src/runtime/system.ts';
 import { applyLoad } from './load.ts';
 import { loadText } from './machine.ts';
@@ -85,7 +87,38 @@ const measures: Readonly<Record<string, (store: Grown) => Promise<number>>> = {
   'read 100 events of the feed, mean ms': reading(({ filled }) => `/payment-api/events?after=${filled.payments}`),
   [`find deposits among ${transfers} transfers, ms`]: findDeposits,
   'start of the API, ms': startUp,
+  'report of a month, ms': report,
+  'analytics: payments of a day, ms': asking(
+    "SELECT * FROM analytics.payments WHERE created_at > now() - interval '1 day'",
+  ),
+  'analytics: profit by route, a month, ms': asking(
+    'SELECT source_chain_id, destination_chain_id, sum(profit) FROM analytics.profit WHERE day > current_date - 30 GROUP BY 1, 2',
+  ),
+  'analytics: conversion by day, ms': asking('SELECT * FROM analytics.conversion'),
+  'analytics: held money by reason, ms': asking('SELECT reason, sum(amount) FROM analytics.held_money GROUP BY reason'),
+  'analytics: treasury balances, ms': asking('SELECT * FROM analytics.treasury_balances'),
 };
+
+/** As an analyst asks it: the whole answer is read. */
+function asking(sql: string): (store: Grown) => Promise<number> {
+  return async ({ filled: { database } }) => {
+    const began_ms = performance.now();
+    await database.query(sql);
+    return performance.now() - began_ms;
+  };
+}
+
+/** Of the month of the first payments: days of the fill are those before today. */
+async function report({ filled: { database } }: Grown): Promise<number> {
+  const [{ created = '' } = {}] = await database.query<{ created: string }>(
+    'SELECT min(created_at) AS created FROM payments',
+  );
+  const month = monthNamed(created.slice(0, 7));
+  if (!month) throw new Error('the store has no payment');
+  const began_ms = performance.now();
+  await askAll(database, { month, appId: null, prices: {}, now: systemClock.now() });
+  return performance.now() - began_ms;
+}
 
 /** What a page of the dashboard begins with, without the page. */
 async function overview({ filled: { database } }: Grown): Promise<number> {
