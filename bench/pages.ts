@@ -9,6 +9,7 @@ import { inParallel } from '../src/chains/inParallel.ts';
 import { openEventStore } from '../src/eventstore/client.ts';
 import { loadText, memory_MiB, ownCpuSeconds } from './machine.ts';
 import { type OpenPage, openPage } from './payers.ts';
+import { type Asked, createPayment } from './payments.ts';
 import { startServer } from './servers.ts';
 import { median, table, whole } from './table.ts';
 import type { BenchWorld } from './world.ts';
@@ -21,12 +22,6 @@ const patience_ms = 180_000;
 const atOnce = 20;
 const gas = 120_000n;
 
-interface Asked {
-  readonly id: string;
-  readonly paymentLink: string;
-  readonly source: { readonly receiverAddress: string; readonly amount: string };
-}
-
 /** @param pages each of a payment of its own */
 export async function benchPages(world: BenchWorld, { pages }: { readonly pages: number }): Promise<string> {
   // Five blocks to wait for, each of which is news to all pages.
@@ -35,7 +30,7 @@ export async function benchPages(world: BenchWorld, { pages }: { readonly pages:
   const open: OpenPage[] = [];
   const used = usage(service.pid);
   try {
-    const asked = await inParallel(Array.from({ length: pages }), atOnce, () => create(world, service.url));
+    const asked = await inParallel(Array.from({ length: pages }), atOnce, () => createPayment(world, service.url));
     const before = used(0);
     open.push(...(await inParallel(asked, atOnce, ({ paymentLink }) => openPage(paymentLink))));
     used(0);
@@ -78,19 +73,6 @@ const spread = (times_ms: readonly number[]): readonly string[] => {
   const at = (part: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
   return [median(sorted), at(0.99), at(1)].map(whole);
 };
-
-async function create({ ordersKey }: BenchWorld, url: string): Promise<Asked> {
-  const side = { chainId: 8453, tokenSymbol: 'USDC' };
-  const destination = { ...side, amount: '10.00', receiverAddress: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8' };
-  const body = { type: 'exactOut', display: { title: 'Coffee beans', currency: 'USD' }, source: side, destination };
-  const response = await fetch(`${url}/payment-api/payments`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-api-key': ordersKey },
-    body: JSON.stringify(body),
-  });
-  if (response.status !== 201) throw new Error(`a payment was not created: ${await response.text()}`);
-  return (await response.json()) as Asked;
-}
 
 /** All transfers at once, numbered by hand: the chain takes them in as few blocks as they fit into. */
 async function payAll({ dataDir, rpcUrl }: BenchWorld, asked: readonly Asked[]): Promise<void> {

@@ -7,6 +7,7 @@ import { benchCreate } from './create.ts';
 import { benchDetection } from './detection.ts';
 import { benchGrown } from './grown.ts';
 import { benchIdle } from './idle.ts';
+import { benchLatency } from './latency.ts';
 import { benchLog } from './log.ts';
 import { machine } from './machine.ts';
 import { benchPages } from './pages.ts';
@@ -25,6 +26,7 @@ const benches = [
   'log',
   'calls',
   'detection',
+  'latency',
   'idle',
   'sweep',
   'audit',
@@ -55,7 +57,7 @@ const options = new Command()
   .addOption(new Option('--only <bench>', 'only this one').choices(benches))
   .option('--payments <n>', 'payments in the filled store', count, 100_000)
   .option('--rounds <n>', 'alternating runs of create', count, 5)
-  .option('--seconds <n>', 'length of a run of create, calls and detection', count, 6)
+  .option('--seconds <n>', 'length of a run of create, calls, detection and latency', count, 6)
   .option('--connections <n>', 'connections of the load', count, 50)
   .option('--beside <directory>', 'another checkout, whose event store `log` measures in turn')
   .option('--chains <name>', 'of calls, those whose names begin so')
@@ -78,6 +80,7 @@ async function inOneWorld(): Promise<void> {
   try {
     console.log(`${await machine(world.database)}\n`);
     if (wanted('create')) console.log(`${await benchCreate(world, options)}\n`);
+    if (wanted('latency')) console.log(`${await benchLatency(world, options)}\n`);
     if (wanted('pages')) console.log(`${await benchPages(world, options)}\n`);
     if (wanted('watch')) console.log(`${await benchWatch()}\n`);
     if (wanted('rebuild') || wanted('grown')) await ofFilledStores(world);

@@ -1,0 +1,125 @@
+/** How soon the service acts on what it has recorded: merchants are told of a payin, payouts are sent; one payment at a time, and many. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Address, createWalletClient, encodeFunctionData, erc20Abi, http, publicActions } from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import { chainOf } from '../domain/chains.ts';
+import type { StoredEvent } from '../domain/decider.ts';
+import { parseAmount } from '../domain/money.ts';
+import { keepKeys } from '../sandbox/keys.ts';
+import { inParallel } from '../src/chains/inParallel.ts';
+import { openEventStore } from '../src/eventstore/client.ts';
+import { loadText } from './machine.ts';
+import { type Asked, createPayment } from './payments.ts';
+import { openSendingNode, type SendingNode } from './sendingNode.ts';
+import { startServer } from './servers.ts';
+import { median, table } from './table.ts';
+import type { BenchWorld } from './world.ts';
+
+const token = chainOf(8453).tokens[0];
+const gas = 120_000n;
+const atOnce = 20;
+const patience_ms = 180_000;
+/** Prime to the blocks and the polls, so that payments come at every moment between two of them. */
+const alone = { payments: 25, pause_ms: 1_117 };
+const busy = { perSecond: 20, pause_ms: 50 };
+
+/** @param seconds so long payments come twenty a second */
+export async function benchLatency(world: BenchWorld, { seconds }: { readonly seconds: number }): Promise<string> {
+  const node = await openSendingNode(world.rpcUrl);
+  const service = await startServer('src/main.ts', { ...world.env, RPC_URLS_8453: node.url });
+  try {
+    const rows: (readonly string[])[] = [];
+    for (const [name, count, pause_ms] of [
+      ['one at a time', alone.payments, alone.pause_ms],
+      [`${busy.perSecond} a second`, busy.perSecond * seconds, busy.pause_ms],
+    ] as const) {
+      const asked = await inParallel(Array.from({ length: count }), atOnce, () => createPayment(world, service.url));
+      await payEach(world, asked, pause_ms);
+      const histories = await untilPaidOut(world, asked);
+      const told = webhooksOf(world);
+      const from = (type: string, to: (history: readonly StoredEvent[]) => number) =>
+        histories.map((history) => to(history) - timeOf(history, type));
+      rows.push(
+        [
+          `payments, ${name}: payin final until its webhook has come`,
+          ...spread(from('PayinConfirmed', (own) => told.get(idOf(own)) ?? Number.NaN)),
+        ],
+        ['  funded until its payout is signed', ...spread(from('PaymentFunded', (own) => timeOf(own, 'PayoutSigned')))],
+        ['  funded until its payout is sent', ...spread(from('PaymentFunded', (own) => sentAt(node, own)))],
+      );
+    }
+    return `${table(['how soon', 'count', 'p50 ms', 'p95 ms', 'most ms'], rows)}\nload of the machine after: ${loadText()}`;
+  } finally {
+    await service.stop();
+    await node.stop();
+  }
+}
+
+const idOf = ([first]: readonly StoredEvent[]): string => first?.stream.slice('payment-'.length) ?? '';
+
+const eventOf = (history: readonly StoredEvent[], type: string): StoredEvent => {
+  const found = history.find((event) => event.type === type);
+  if (!found) throw new Error(`a payment has no ${type}`);
+  return found;
+};
+
+const timeOf = (history: readonly StoredEvent[], type: string): number =>
+  Date.parse((eventOf(history, type).metadata as { readonly at: string }).at);
+
+const sentAt = (node: SendingNode, history: readonly StoredEvent[]): number =>
+  node.sentAt_ms((eventOf(history, 'PayoutSigned').data as { readonly hash: string }).hash);
+
+function spread(times_ms: readonly number[]): readonly string[] {
+  const sorted = times_ms.toSorted((a, b) => a - b);
+  const at = (part: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
+  return [sorted.length, median(sorted), at(0.95), at(1)].map((value) => String(Math.round(value)));
+}
+
+/** One transfer after the other, numbered by hand. */
+async function payEach({ dataDir, rpcUrl }: BenchWorld, asked: readonly Asked[], pause_ms: number): Promise<void> {
+  const account = privateKeyToAccount(keepKeys(dataDir).customer);
+  const wallet = createWalletClient({ account, transport: http(rpcUrl) }).extend(publicActions);
+  const first = await wallet.getTransactionCount({ address: account.address });
+  const sent: Promise<unknown>[] = [];
+  for (const [at, { source }] of asked.entries()) {
+    const units = parseAmount(source.amount, token?.decimals ?? 0);
+    if (typeof units === 'string') throw new Error(units);
+    const data = encodeFunctionData({
+      abi: erc20Abi,
+      functionName: 'transfer',
+      args: [source.receiverAddress as Address, units],
+    });
+    sent.push(wallet.sendTransaction({ chain: null, to: token?.address as Address, data, nonce: first + at, gas }));
+    await sleep(pause_ms);
+  }
+  await Promise.all(sent);
+}
+
+/** When each payment's first webhook came, by the receiver's log. */
+function webhooksOf({ dataDir }: BenchWorld): ReadonlyMap<string, number> {
+  const lines = readFileSync(join(dataDir, 'webhook.log'), 'utf8').split('\n').filter(Boolean);
+  const came = new Map<string, number>();
+  for (const line of lines) {
+    const { receivedAt, body } = JSON.parse(line) as { readonly receivedAt: string; readonly body: string };
+    const { type, data } = JSON.parse(body) as { readonly type: string; readonly data: { readonly id: string } };
+    if (type === 'payment_payin_completed') came.set(data.id, Date.parse(receivedAt));
+  }
+  return came;
+}
+
+async function untilPaidOut(world: BenchWorld, asked: readonly Asked[]): Promise<readonly (readonly StoredEvent[])[]> {
+  const store = openEventStore({ url: world.eventStore.url });
+  try {
+    return await inParallel(asked, atOnce, async ({ id }) => {
+      for (const until_ms = Date.now() + patience_ms; Date.now() < until_ms; await sleep(500)) {
+        const events = await store.read(`payment-${id}`);
+        if (events.at(-1)?.type === 'PayoutConfirmed') return events;
+      }
+      throw new Error(`a payment was not paid out within ${patience_ms} ms`);
+    });
+  } finally {
+    await store.close();
+  }
+}
