@@ -2,23 +2,16 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Address, createWalletClient, encodeFunctionData, erc20Abi, http, publicActions } from 'viem';
-import { privateKeyToAccount } from 'viem/accounts';
-import { chainOf } from '../domain/chains.ts';
 import type { StoredEvent } from '../domain/decider.ts';
-import { parseAmount } from '../domain/money.ts';
-import { keepKeys } from '../sandbox/keys.ts';
 import { inParallel } from '../src/chains/inParallel.ts';
 import { openEventStore } from '../src/eventstore/client.ts';
 import { loadText } from './machine.ts';
-import { type Asked, createPayment } from './payments.ts';
+import { type Asked, createPayment, openCustomer } from './payments.ts';
 import { openSendingNode, type SendingNode } from './sendingNode.ts';
 import { startServer } from './servers.ts';
 import { median, table } from './table.ts';
 import type { BenchWorld } from './world.ts';
 
-const token = chainOf(8453).tokens[0];
-const gas = 120_000n;
 const atOnce = 20;
 const patience_ms = 180_000;
 /** Prime to the blocks and the polls, so that payments come at every moment between two of them. */
@@ -77,21 +70,12 @@ function spread(times_ms: readonly number[]): readonly string[] {
   return [sorted.length, median(sorted), at(0.95), at(1)].map((value) => String(Math.round(value)));
 }
 
-/** One transfer after the other, numbered by hand. */
-async function payEach({ dataDir, rpcUrl }: BenchWorld, asked: readonly Asked[], pause_ms: number): Promise<void> {
-  const account = privateKeyToAccount(keepKeys(dataDir).customer);
-  const wallet = createWalletClient({ account, transport: http(rpcUrl) }).extend(publicActions);
-  const first = await wallet.getTransactionCount({ address: account.address });
+/** One transfer after the other; none waits for the one before to be taken. */
+async function payEach(world: BenchWorld, asked: readonly Asked[], pause_ms: number): Promise<void> {
+  const pay = await openCustomer(world);
   const sent: Promise<unknown>[] = [];
-  for (const [at, { source }] of asked.entries()) {
-    const units = parseAmount(source.amount, token?.decimals ?? 0);
-    if (typeof units === 'string') throw new Error(units);
-    const data = encodeFunctionData({
-      abi: erc20Abi,
-      functionName: 'transfer',
-      args: [source.receiverAddress as Address, units],
-    });
-    sent.push(wallet.sendTransaction({ chain: null, to: token?.address as Address, data, nonce: first + at, gas }));
+  for (const each of asked) {
+    sent.push(pay(each));
     await sleep(pause_ms);
   }
   await Promise.all(sent);

@@ -1,26 +1,19 @@
 /** Many payments' pages open at one service, and then everybody pays at once: how soon each page is told what happened. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Address, createWalletClient, encodeFunctionData, erc20Abi, http, publicActions } from 'viem';
-import { privateKeyToAccount } from 'viem/accounts';
-import { chainOf } from '../domain/chains.ts';
-import { parseAmount } from '../domain/money.ts';
-import { keepKeys } from '../sandbox/keys.ts';
 import { inParallel } from '../src/chains/inParallel.ts';
 import { openEventStore } from '../src/eventstore/client.ts';
 import { loadText, memory_MiB, ownCpuSeconds } from './machine.ts';
 import { type OpenPage, openPage } from './payers.ts';
-import { type Asked, createPayment } from './payments.ts';
+import { type Asked, createPayment, openCustomer } from './payments.ts';
 import { startServer } from './servers.ts';
 import { median, table, whole } from './table.ts';
 import type { BenchWorld } from './world.ts';
 
-const token = chainOf(8453).tokens[0];
 const idle_ms = 10_000;
 /** Until the last payment must be paid out. */
 const patience_ms = 180_000;
 /** Created, and opened, at a time. */
 const atOnce = 20;
-const gas = 120_000n;
 
 /** @param pages each of a payment of its own */
 export async function benchPages(world: BenchWorld, { pages }: { readonly pages: number }): Promise<string> {
@@ -37,7 +30,8 @@ export async function benchPages(world: BenchWorld, { pages }: { readonly pages:
     await sleep(idle_ms);
     const idle = used(idle_ms);
     const began_ms = Date.now();
-    await payAll(world, asked);
+    // The chain takes them in as few blocks as they fit into.
+    await inParallel(asked, atOnce, await openCustomer(world));
     const told = await untilPaidOut(world, asked, open);
     const busy_ms = Date.now() - began_ms;
     const busy = used(busy_ms);
@@ -73,24 +67,6 @@ const spread = (times_ms: readonly number[]): readonly string[] => {
   const at = (part: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
   return [median(sorted), at(0.99), at(1)].map(whole);
 };
-
-/** All transfers at once, numbered by hand: the chain takes them in as few blocks as they fit into. */
-async function payAll({ dataDir, rpcUrl }: BenchWorld, asked: readonly Asked[]): Promise<void> {
-  const account = privateKeyToAccount(keepKeys(dataDir).customer);
-  const wallet = createWalletClient({ account, transport: http(rpcUrl) }).extend(publicActions);
-  const first = await wallet.getTransactionCount({ address: account.address });
-  const numbered = asked.map(({ source }, at) => ({ ...source, nonce: first + at }));
-  await inParallel(numbered, atOnce, ({ receiverAddress, amount, nonce }) => {
-    const units = parseAmount(amount, token?.decimals ?? 0);
-    if (typeof units === 'string') throw new Error(units);
-    const data = encodeFunctionData({
-      abi: erc20Abi,
-      functionName: 'transfer',
-      args: [receiverAddress as Address, units],
-    });
-    return wallet.sendTransaction({ chain: null, to: token?.address as Address, data, nonce, gas });
-  });
-}
 
 /** @returns for each event of each payment, how long after it the payment's page was told of it or of a later one */
 async function untilPaidOut(world: BenchWorld, asked: readonly Asked[], open: readonly OpenPage[]): Promise<number[]> {

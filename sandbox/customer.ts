@@ -1,7 +1,7 @@
 /** The sandbox's customer, who pays on every chain of it. */
 import { findChain, findToken } from '../domain/chains.ts';
 import { parseAmount } from '../domain/money.ts';
-import type { PaymentStatus } from '../domain/payment/view.ts';
+import { type PaymentStatus, paymentStatuses } from '../domain/payment/view.ts';
 import type { SandboxKeys } from './keys.ts';
 import { payOnEvm } from './payOnEvm.ts';
 import { payOnSolana } from './payOnSolana.ts';
@@ -10,14 +10,10 @@ import type { SandboxFile } from './sandboxFile.ts';
 import { walletLinkAt } from './walletLink.ts';
 
 /** Where a payment comes past until it is paid out. */
-export const wayToPayout: readonly PaymentStatus[] = [
-  'payment_unpaid',
-  'payment_started',
-  'payment_payin_completed',
-  'payment_bridging',
-  'payment_payout_started',
-  'payment_payout_completed',
-];
+export const wayToPayout: readonly PaymentStatus[] = paymentStatuses.slice(
+  0,
+  paymentStatuses.indexOf('payment_payout_completed') + 1,
+);
 
 /** As the API answers it without a key, as far as a customer needs it. */
 export interface PublicPayment {
