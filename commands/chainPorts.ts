@@ -131,6 +131,14 @@ export interface NodeHead {
   readonly mark: string;
 }
 
+/** Where a node showed a payin. */
+export interface SeenPayin {
+  readonly transferId: string;
+  readonly txHash: string;
+  readonly blockNumber: bigint;
+  readonly blockHash: string;
+}
+
 export interface Ingester {
   readonly chainId: ChainId;
   /** Those that the chain has. Without `finalLarge`, nothing of it is large. */
@@ -178,8 +186,11 @@ export interface Ingester {
    * `explained`: whether that adds up to what it holds.
    */
   readDeposit?(address: string, signal: AbortSignal): Promise<DepositRead>;
-  /** Whether another block is where this one was, for all nodes that can say: only then what it held has left the chain. */
-  hasLeft(block: { readonly blockNumber: bigint; readonly blockHash: string }, signal: AbortSignal): Promise<boolean>;
+  /**
+   * Whether a payin that was seen is not on the chain, for all nodes that can say, as many as must agree at least: another block is where its
+   * own was, or its block is there without it, for one node had made it up.
+   */
+  hasLeft(seen: SeenPayin, signal: AbortSignal): Promise<boolean>;
   /** Height and time of the newest block that any node reports. */
   head(signal: AbortSignal): Promise<{ readonly blockNumber: bigint; readonly chainTime: Instant }>;
   /** For each node of the chain: what it shows now, by one cheap call or few. Each throws what its node's failure is. */

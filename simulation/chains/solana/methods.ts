@@ -48,6 +48,9 @@ function getBlock(node: SolanaNode, params: Params): object {
     blockHeight: block.height,
     blockTime: block.time_s,
     ...(config['transactionDetails'] === 'accounts' && { transactions: block.landed.map(inBlock) }),
+    ...(config['transactionDetails'] === 'signatures' && {
+      signatures: block.landed.map(({ signature }) => signature),
+    }),
   };
 }
 

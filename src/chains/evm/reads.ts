@@ -226,3 +226,9 @@ export async function isOnChain(
   if (there) return there.hash === blockHash;
   return (await headerByHash(node, blockHash)) ? true : undefined;
 }
+
+/** The hashes of a block's transactions; undefined when the node has no such block. */
+export const transactionsIn = (node: EvmNode, blockHash: string): Promise<readonly Hex[] | undefined> =>
+  ask(node, 'eth_getBlockByHash', [blockHash, false], (answer) =>
+    optional(answer, (block) => list(object(block)['transactions']).map(hex)),
+  );

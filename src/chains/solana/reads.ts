@@ -144,7 +144,18 @@ export const wholeBlockAt = (node: ChainNode, slot: bigint, commitment: Commitme
     transactions: list(object(answer)['transactions']),
   }));
 
-const blockConfig = (transactionDetails: 'none' | 'accounts', commitment: Commitment) => ({
+/** The signatures of all its transactions, with its hash. */
+export const signaturesAt = (
+  node: ChainNode,
+  slot: bigint,
+  commitment: Commitment,
+): Promise<{ readonly hash: string; readonly signatures: readonly string[] }> =>
+  ask(node, 'getBlock', [Number(slot), blockConfig('signatures', commitment)], (answer) => ({
+    hash: blockIn(slot, answer).hash,
+    signatures: list(object(answer)['signatures']).map(text),
+  }));
+
+const blockConfig = (transactionDetails: 'none' | 'signatures' | 'accounts', commitment: Commitment) => ({
   commitment,
   transactionDetails,
   rewards: false,

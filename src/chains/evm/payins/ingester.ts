@@ -1,11 +1,10 @@
 import { chainOf } from '../../../../domain/chains.ts';
 import { instant } from '../../../../domain/time.ts';
-import { allDeny } from '../../node/agreement.ts';
 import type { Connection } from '../../node/nodes.ts';
 import { type Ingester, type NodeHead, passes } from '../../ports.ts';
 import type { EvmChainConfig, FinalityTag } from '../config.ts';
 import { blocksOnTop, tagOf } from '../finality.ts';
-import { isOnChain, knownHeader } from '../reads.ts';
+import { knownHeader } from '../reads.ts';
 import { createEvmRpc, type EvmRpc } from '../rpc.ts';
 import { createHeaders, type Headers } from './headers.ts';
 import { createReceipts, createSeenReceipts } from './receipts.ts';
@@ -27,7 +26,7 @@ export function createEvmIngester(config: EvmChainConfig, rpc: EvmRpc = createEv
   const shown = createShownBlocks();
   const { reached, followed, ...scanner } = createScanner(config, rpc, { headers, shown });
   const seen = createSeenReceipts();
-  const { resolve, lookUp } = createReceipts(chainOf(config.chainId), rpc, { reached, seen });
+  const { resolve, lookUp, hasLeft } = createReceipts(chainOf(config.chainId), rpc, { reached, seen });
   return {
     chainId: config.chainId,
     passes,
@@ -39,7 +38,7 @@ export function createEvmIngester(config: EvmChainConfig, rpc: EvmRpc = createEv
     resolve,
     lookUp,
     agreed: createWitnesses(config, rpc, { headers, shown, seen }),
-    hasLeft: (block, signal) => allDeny(rpc, (node) => isOnChain(node, block), signal),
+    hasLeft,
     async head(signal) {
       const heads = await rpc.promptly((node) => knownHeader(node, 'latest'), signal);
       const newest = heads.reduce((a, b) => (b.number > a.number ? b : a));

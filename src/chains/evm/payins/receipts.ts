@@ -1,11 +1,12 @@
 /** Single transactions, by receipt: which of its transfers a log is, and all of them by its hash. */
 import type { Chain } from '../../../../domain/chains.ts';
-import type { Transfer } from '../../../../domain/payment/events.ts';
+import { type Transfer, transferId } from '../../../../domain/payment/events.ts';
 import { epochMs } from '../../../../domain/time.ts';
 import { boundedMap } from '../../boundedMap.ts';
+import { allDeny } from '../../node/agreement.ts';
 import { ChainUnavailable } from '../../node/nodes.ts';
-import { evidenceMax, type Ingester, type TransferLog, TransferUnreadable } from '../../ports.ts';
-import { knownHeader, type Receipt, receiptOf } from '../reads.ts';
+import { evidenceMax, type Ingester, type SeenPayin, type TransferLog, TransferUnreadable } from '../../ports.ts';
+import { isOnChain, knownHeader, type Receipt, receiptOf, transactionsIn } from '../reads.ts';
 import { type EvmNode, type EvmRpc, RpcFailed } from '../rpc.ts';
 import { createBlockReceipts } from './blockReceipts.ts';
 import { transfersOf, unreadableIn } from './transfers.ts';
@@ -33,7 +34,7 @@ export function createReceipts(
   chain: Chain,
   rpc: EvmRpc,
   { reached, seen }: { readonly reached: () => bigint; readonly seen: SeenReceipts },
-): Required<Pick<Ingester, 'resolve' | 'lookUp'>> {
+): Required<Pick<Ingester, 'resolve' | 'lookUp' | 'hasLeft'>> {
   const receiptIn = createBlockReceipts();
   const tries = boundedMap<number>(remembered);
   /** A block's hash says what its receipts are: a pass that comes to a block later does not ask again. */
@@ -51,6 +52,15 @@ export function createReceipts(
     const { number } = await knownHeader(node, 'latest');
     if (number < reached()) throw new RpcFailed(node.name, method, 'refused', `it lags behind block ${reached()}`);
     return undefined;
+  }
+
+  /** Whether a node has a payin in its block; undefined when it cannot say. */
+  async function isShown(node: EvmNode, { txHash, transferId: id, ...block }: SeenPayin): Promise<boolean | undefined> {
+    const isThere = await isOnChain(node, block);
+    if (!isThere) return isThere;
+    const hashes = await transactionsIn(node, block.blockHash);
+    if (!hashes?.some((hash) => hash === txHash)) return hashes && false;
+    return (await transfersAt(node, txHash))?.some((transfer) => transferId(transfer) === id);
   }
 
   /** @throws TransferUnreadable once it was tried often enough; the error itself otherwise */
@@ -81,6 +91,8 @@ export function createReceipts(
 
     lookUp: async (txHash, signal, whole) =>
       (await rpc.as('late').first((node) => transfersAt(node, txHash, whole), signal)) ?? [],
+
+    hasLeft: (seen, signal) => allDeny(rpc, (node) => isShown(node, seen), signal),
   };
 }
 

@@ -1,31 +1,17 @@
 import type { Transfer } from '../../../../domain/payment/events.ts';
-import { boundedMap } from '../../boundedMap.ts';
 import type { Watch } from '../../family.ts';
-import { agreedOn, allDeny, nodesNeeded, type Statement } from '../../node/agreement.ts';
+import { agreedOn, allDeny, nodesNeeded } from '../../node/agreement.ts';
 import { createShownTransfers } from '../../node/shownTransfers.ts';
-import { type Ingester, sameTransfer, transferOf } from '../../ports.ts';
+import type { Ingester } from '../../ports.ts';
 import { type SolanaConfig, solanaChainId } from '../config.ts';
-import { type Landed, landed, landedEach, TransactionUnreadable } from '../landed.ts';
-import { untilThere } from '../patience.ts';
-import {
-  accountsOf,
-  accountsPerCall,
-  type Block,
-  blockAt,
-  type Commitment,
-  finalBlocks,
-  finalHead,
-  lagging,
-  slotOf,
-} from '../reads.ts';
+import { type Landed, landed, TransactionUnreadable } from '../landed.ts';
+import { accountsOf, accountsPerCall, blockAt, type Commitment, slotOf } from '../reads.ts';
 import { createSolanaRpc, type SolanaNode, type SolanaRpc } from '../rpc.ts';
 import { tokenAccountIn } from '../tokenProgram.ts';
-import { creditsOf, logOf, ownerless, timeOf } from './credits.ts';
+import { ownerless, timeOf } from './credits.ts';
 import { createPolledSlots } from './polledSlots.ts';
 import { createScanner } from './scanner.ts';
-
-/** Longer runs of slots without a block do not occur: each leader has four slots. */
-const around_slots = 64n;
+import { createFinalBlocks, isShown, stated, transfersOf } from './shown.ts';
 
 /**
  * Reads what deposits receive of the catalogue's tokens. Solana has too much in every block to read them all: the balances of deposits'
@@ -90,15 +76,7 @@ export function createSolanaIngester(
         signal,
       ),
 
-    hasLeft: (block, signal) =>
-      allDeny(
-        rpc,
-        async (node) => {
-          const left = await hasLeft(node, block);
-          return left === undefined ? undefined : !left;
-        },
-        signal,
-      ),
+    hasLeft: (seen, signal) => allDeny(rpc, (node) => isShown(node, seen), signal),
 
     async head(signal) {
       const slots = await rpc.every(async (node) => ({ node, slot: await slotOf(node, 'confirmed') }), signal);
@@ -116,40 +94,6 @@ export function createSolanaIngester(
   };
 }
 
-/** What a node says of a transfer that another has told. @throws RpcFailed when it cannot say: the slot is not final there */
-async function stated(node: SolanaNode, transfer: Transfer, finalBlock: FinalBlocks): Promise<Statement> {
-  const { txHash } = transfer;
-  const [found] = await untilThere([txHash], (asked) => landedEach(node, asked, 'finalized'));
-  if (found instanceof TransactionUnreadable) throw found;
-  if (!found) {
-    const slot = BigInt(transfer.blockNumber);
-    if ((await slotOf(node, 'finalized')) < slot) throw lagging(node, 'getTransaction', slot);
-    return { instead: `has no final transaction ${txHash}` };
-  }
-  const block = await finalBlock(node, found.slot);
-  const transfers = transfersOf(found, block, [transfer.to]);
-  if (transfers.some((each) => sameTransfer(each, transfer))) return 'same';
-  return { instead: `has transaction ${txHash} in slot ${found.slot} (${block.hash}), without that transfer` };
-}
-
-type FinalBlocks = (node: SolanaNode, slot: bigint) => Promise<Block>;
-
-/** Payins of one block need it once of each node: what is final stays. */
-const finalBlocksMax = 1_000;
-
-function createFinalBlocks(): FinalBlocks {
-  const known = boundedMap<Block>(finalBlocksMax);
-  return async (node, slot) => {
-    const key = `${node.name} ${slot}`;
-    const block = known.get(key) ?? (await blockAt(node, slot, 'finalized'));
-    known.set(key, block);
-    return block;
-  };
-}
-
-const transfersOf = (transaction: Landed, block: Block, owners: readonly string[]): readonly Transfer[] =>
-  creditsOf(transaction, owners).map((credit) => transferOf(solanaChainId, logOf(credit, transaction, block)));
-
 /** Whose token accounts are, as far as they still exist. */
 async function ownersOf(
   node: SolanaNode,
@@ -164,23 +108,4 @@ async function ownersOf(
 interface Found {
   readonly transaction: Landed;
   readonly commitment: Commitment;
-}
-
-/** Undefined while the slot is not final, or the node does not have the blocks around it. */
-async function hasLeft(
-  node: SolanaNode,
-  { blockNumber, blockHash }: { readonly blockNumber: bigint; readonly blockHash: string },
-): Promise<boolean | undefined> {
-  const { slot: newest } = await finalHead(node);
-  if (newest < blockNumber) return undefined;
-  const from = blockNumber > around_slots ? blockNumber - around_slots : 0n;
-  const slots = await finalBlocks(node, from, blockNumber + around_slots);
-  if (slots.includes(blockNumber)) {
-    return (await blockAt(node, blockNumber, 'finalized')).hash !== blockHash;
-  }
-  // The slot is empty, and no block missing on the node, when the next block names the one before as its parent.
-  const before = slots.findLast((slot) => slot < blockNumber);
-  const after = slots.find((slot) => slot > blockNumber);
-  if (before === undefined || after === undefined) return undefined;
-  return (await blockAt(node, after, 'finalized')).parentSlot === before ? true : undefined;
 }

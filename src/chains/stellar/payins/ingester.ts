@@ -1,7 +1,7 @@
 import { xdr } from '@stellar/stellar-sdk';
 import { epochMs, type Instant, instant } from '../../../../domain/time.ts';
 import { lower } from '../../bigints.ts';
-import { agreedOn, isShared, isSharedForSure, nodesNeeded, toldByEnough } from '../../node/agreement.ts';
+import { agreedOn, allDeny, isShared, isSharedForSure, nodesNeeded, toldByEnough } from '../../node/agreement.ts';
 import { createShownTransfers, type ShownTransfers } from '../../node/shownTransfers.ts';
 import { type Cursor, type Ingester, type Pass, type ScannedRange, transferOf } from '../../ports.ts';
 import type { Ledgers } from '../classicEvents.ts';
@@ -10,7 +10,7 @@ import { type EventFilter, firstLedgerWithTransaction, type LedgerHead, ledgerRa
 import { ChainUnavailable, createStellarRpc, RpcFailed, type StellarNode, type StellarRpc } from '../rpc.ts';
 import { addressTopic, type Watched } from './movements.ts';
 import { createPages, Forgotten, type RangeRead } from './pages.ts';
-import { lookUp, stated } from './shown.ts';
+import { isShown, lookUp, stated } from './shown.ts';
 import { createTransferReader, ledgerName, type TransferReader } from './transfers.ts';
 
 /**
@@ -39,7 +39,7 @@ export function createStellarIngester(config: StellarConfig, rpc: StellarRpc = c
         signal,
       ),
 
-    hasLeft: async () => false,
+    hasLeft: (seen, signal) => allDeny(rpc, (node) => isShown(node, reader, seen), signal),
 
     async head(signal) {
       const ranges = await rpc.every((node) => ledgerRange(node), signal);

@@ -1,7 +1,7 @@
 /** What nodes show of one transaction. */
-import type { Transfer } from '../../../../domain/payment/events.ts';
+import { type Transfer, transferId } from '../../../../domain/payment/events.ts';
 import type { Statement } from '../../node/agreement.ts';
-import { sameTransfer } from '../../ports.ts';
+import { type SeenPayin, sameTransfer } from '../../ports.ts';
 import { type FoundTransaction, transactionOf } from '../reads.ts';
 import { ChainUnavailable, RpcFailed, type StellarNode, type StellarRpc } from '../rpc.ts';
 import type { TransferReader } from './transfers.ts';
@@ -39,15 +39,24 @@ function transfersIn(node: StellarNode, reader: TransferReader, found: FoundTran
 /** What a node says of a transfer that another has told. @throws RpcFailed when it cannot say: it lags, or has forgotten the ledger */
 export async function stated(node: StellarNode, reader: TransferReader, transfer: Transfer): Promise<Statement> {
   const { txHash } = transfer;
-  const ledger = BigInt(transfer.blockNumber);
-  const found = await transactionOf(node, txHash);
-  const { oldest, latest } = found.range;
-  const knows = found.status !== 'NOT_FOUND' || (oldest.ledger <= ledger && ledger <= latest.ledger);
-  if (!knows) {
-    const detail = `it knows ledgers ${oldest.ledger} to ${latest.ledger}, not ledger ${ledger}`;
-    throw new RpcFailed(node.name, 'getTransaction', 'refused', detail);
-  }
+  const found = await foundOr(node, txHash, BigInt(transfer.blockNumber));
   if (found.status === 'NOT_FOUND') return { instead: `has no transaction ${txHash}` };
   const shown = transfersIn(node, reader, found, txHash).find((each) => sameTransfer(each, transfer));
   return shown ? 'same' : { instead: `has transaction ${txHash} in ledger ${found.ledger}, without that transfer` };
+}
+
+/** Whether a node has a payin: a closed ledger stays, so that what is not in it now was made up. @throws RpcFailed when it cannot say */
+export async function isShown(node: StellarNode, reader: TransferReader, seen: SeenPayin): Promise<boolean> {
+  const found = await foundOr(node, seen.txHash, seen.blockNumber);
+  if (found.status === 'NOT_FOUND') return false;
+  return transfersIn(node, reader, found, seen.txHash).some((each) => transferId(each) === seen.transferId);
+}
+
+/** @throws RpcFailed when the node does not show it, and does not know the ledger that it would be in */
+async function foundOr(node: StellarNode, txHash: string, ledger: bigint): Promise<FoundTransaction> {
+  const found = await transactionOf(node, txHash);
+  const { oldest, latest } = found.range;
+  if (found.status !== 'NOT_FOUND' || (oldest.ledger <= ledger && ledger <= latest.ledger)) return found;
+  const detail = `it knows ledgers ${oldest.ledger} to ${latest.ledger}, not ledger ${ledger}`;
+  throw new RpcFailed(node.name, 'getTransaction', 'refused', detail);
 }
