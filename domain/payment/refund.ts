@@ -28,7 +28,7 @@ export function refundable(p: Payment): readonly Refundable[] {
     const reason = bounced ? 'bounced' : 'held';
     add({ reason, chainId: payin.transfer.chainId, token: payin.transfer.token, amount: payin.amount });
   }
-  if (p.funded && !bounced) add({ reason: 'excess', chainId, token, amount: heldExcess(p.funded, p) });
+  if (p.funded && !bounced) add({ reason: 'excess', chainId, token, amount: leftOver(p.funded, p) });
   for (const refund of p.refunds) {
     const { chainId, token } = refund.order;
     add({ reason: refund.reason, chainId, token, amount: -takenBy(refund) });
@@ -36,10 +36,12 @@ export function refundable(p: Payment): readonly Refundable[] {
   return [...owed.values()].filter(({ amount }) => amount > 0n);
 }
 
-/** What is over the agreed amount, as long as the money is there: a payin that left its chain takes from it first. */
-function heldExcess({ excess, transferIds }: Funding, p: Payment): bigint {
-  const gone = sumOf(p.payins.filter(({ id, phase }) => transferIds.includes(id) && phase !== 'confirmed'));
-  return gone < excess ? excess - gone : 0n;
+/**
+ * What is over the agreed amount, as long as the money is there: a payin that left its chain takes from it first. Below zero once that is
+ * used up: then what else is held in the same token stands for what was paid out, until the payin is back or the payout is called off.
+ */
+function leftOver({ excess, transferIds }: Funding, p: Payment): bigint {
+  return excess - sumOf(p.payins.filter(({ id, phase }) => transferIds.includes(id) && phase !== 'confirmed'));
 }
 
 /** Whether everything that came has gone back, final on its chain, but for what it cost to send it. */

@@ -172,7 +172,7 @@ async function firstCursor(deps: PayinsDeps, pass: Pass, signal: AbortSignal): P
 /**
  * What was detected in blocks that are final now must have been confirmed by this pass; else it left the chain unnoticed.
  * A transaction that a node cannot find proves nothing: the payin stays pending, and is asked for again, until its block is
- * seen to be gone. What has left is asked for as well, for a while: the nodes that said so may have been wrong.
+ * seen to be gone, or to be there without it. What has left is asked for as well, for a while: the nodes that said so may have been wrong.
  * @returns whether there was any
  */
 async function settlePending(deps: PayinsDeps, own: Progress, next: Cursor, signal: AbortSignal): Promise<boolean> {

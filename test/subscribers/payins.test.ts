@@ -128,7 +128,7 @@ describe('watching a chain for payins', () => {
       assert.deepEqual(phases(await around.payment()), ['orphaned']);
     });
 
-    it('leaves it pending while its block is there: that a node cannot find a transaction proves nothing', async () => {
+    it('leaves it pending while its block may hold it: that a node cannot find a transaction proves nothing', async () => {
       const { worker, around } = await seen();
       await worker.act('final', signal);
       assert.deepEqual(phases(await around.payment()), ['detected']);

@@ -109,6 +109,17 @@ describe('what can go back', () => {
     assert.deepEqual(owed([...inParts, orphaned(rest), lost(rest)]), []);
     assert.deepEqual(owed([...inParts, orphaned(rest), lost(rest), confirmed(rest)]), [`excess ${of('0.99')} 8453`]);
   });
+
+  it('is, of what else came in that token, what goes beyond the part that has left: it stands for what is paid out', () => {
+    const left = [orphaned(much), lost(much)];
+    const [small, large] = [payin({ amount: '4.00', tx: 'small' }), payin({ amount: '11.00', tx: 'large' })];
+    assert.deepEqual(owed([...overpaid, confirmed(small), ...left]), []);
+    assert.deepEqual(owed([...overpaid, confirmed(large), ...left]), [`held ${of('0.99')} 8453`]);
+    assert.deepEqual(owed([...overpaid, confirmed(small), ...left, confirmed(much)]), [`held ${of('6.49')} 8453`]);
+    const calledOff = [...overpaid, confirmed(small), ...left, bounced('payoutImpossible', '4.00')];
+    assert.deepEqual(owed(calledOff), [`bounced ${of('4.00')} 8453`], 'nothing is paid out any more');
+    assert.deepEqual(owed([...overpaid, confirmed(wrong), ...left]), [`held ${of('5.00', bnbUsdc)} 56`]);
+  });
 });
 
 describe('a refund that cannot be sent', () => {

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import type { Transfer } from '../../../../domain/payment/events.ts';
+import type { SeenPayin } from '../../../../commands/chainPorts.ts';
+import { type Transfer, transferId } from '../../../../domain/payment/events.ts';
 import type { EvmIngester } from '../../../../src/chains/evm/payins/ingester.ts';
 import type { Agreement } from '../../../../src/chains/ports.ts';
 import { accountOf } from '../../../support/anvil.ts';
-import { type Behaviour, honest, type NodeProxy, startProxy } from '../../proxy.ts';
+import { type Behaviour, broken, honest, type NodeProxy, startProxy } from '../../proxy.ts';
 import { createWorld, ingesterOf, observe, signal, type World } from '../world.ts';
 
 const customer = accountOf(501);
@@ -76,6 +77,41 @@ describe('an EVM payin is believed', () => {
     const { agreed, dispute } = await ask(transfer, large, alone);
     assert.deepEqual([agreed, dispute?.reason], [false, 'nodesTooFew']);
     assert.deepEqual(await ask(transfer, large), { agreed: true });
+  });
+
+  describe('no more', () => {
+    const seenIn = (transfer: Transfer): SeenPayin => ({
+      transferId: transferId(transfer),
+      txHash: transfer.txHash,
+      blockNumber: BigInt(transfer.blockNumber),
+      blockHash: transfer.blockHash,
+    });
+    const madeUpHash = `0x${'34'.repeat(32)}`;
+    const madeUpFrom = (transfer: Transfer): SeenPayin => seenIn({ ...transfer, txHash: madeUpHash });
+
+    it('once as many nodes as must agree have its block without it: one node had made it up', async () => {
+      const transfer = await paid(3);
+      assert.equal(await both().hasLeft(seenIn(transfer), signal), false);
+      assert.equal(await both().hasLeft(madeUpFrom(transfer), signal), true);
+      assert.equal(await both().hasLeft(seenIn({ ...transfer, index: 1 }), signal), true, 'no such log in its receipt');
+    });
+
+    it('but not while one of them has it there, or the other does not answer', async () => {
+      const transfer = await paid(3);
+      nodes[1].behave(async (method, params, forward) => {
+        const answer = await forward(method, params);
+        return method === 'eth_getBlockByHash' ? { ...(answer as object), transactions: [madeUpHash] } : answer;
+      });
+      assert.equal(await both().hasLeft(madeUpFrom(transfer), signal), false);
+      nodes[1].behave(broken);
+      assert.equal(await both().hasLeft(madeUpFrom(transfer), signal), false);
+    });
+
+    it('but not where its block holds it and the nodes do not find its receipt', async () => {
+      const transfer = await paid(3);
+      for (const node of nodes) node.behave(without(transfer.txHash));
+      assert.equal(await both().hasLeft(seenIn(transfer), signal), false);
+    });
   });
 
   /** Calls to each node, once the watcher of heads has just seen it. */

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { type SeenPayin, type TransferLog, transferOf } from '../../../../commands/chainPorts.ts';
+import { transferId } from '../../../../domain/payment/events.ts';
 import { forkTo } from '../../../../sandbox/solana/controls.ts';
 import { startProxy } from '../../proxy.ts';
 import { signal } from '../world.ts';
@@ -15,13 +17,47 @@ describe('a fork on Solana', () => {
     const [log] = (await watcher.poll('head'))?.logs ?? [];
     assert.ok(log);
     await forkTo(own.world.solana.rpcUrl, slot - 1);
-    assert.equal(await watcher.ingester.hasLeft(log, signal), false);
+    assert.equal(await watcher.ingester.hasLeft(seenIn(log), signal), false);
     own.world.settle();
     assert.deepEqual(briefly(await watcher.poll('final')), []);
     assert.deepEqual(await watcher.ingester.lookUp(txHash, signal), []);
-    assert.equal(await watcher.ingester.hasLeft(log, signal), true);
-    const still = { blockNumber: BigInt(slot), blockHash: own.world.solana.chain.blockhashes.at(slot) };
-    assert.equal(await watcher.ingester.hasLeft(still, signal), false);
+    assert.equal(await watcher.ingester.hasLeft(seenIn(log), signal), true);
+  });
+
+  it('takes away what one node had made up: its block is there without it, for as many nodes as must agree', async () => {
+    const watcher = watching(own.world, [own.deposit]);
+    await own.pay(5n);
+    own.world.solana.advanceSlots(1);
+    const [log] = (await watcher.poll('head'))?.logs ?? [];
+    assert.ok(log);
+    const madeUp = { ...seenIn(log), txHash: 'made-up', transferId: '501:made-up:1' };
+    assert.equal(await watcher.ingester.hasLeft(madeUp, signal), false, 'its slot is not final yet');
+    own.world.settle();
+    assert.equal(await watcher.ingester.hasLeft(madeUp, signal), true);
+    assert.equal(await watcher.ingester.hasLeft(seenIn(log), signal), false);
+    const elsewhere = { ...seenIn(log), transferId: `${seenIn(log).transferId}9` };
+    assert.equal(await watcher.ingester.hasLeft(elsewhere, signal), true, 'the transaction did not pay that account');
+    const withIt = await startProxy(own.world.solana.rpcUrl, async (method, params, forward) => {
+      const answer = await forward(method, params);
+      return method === 'getBlock' ? { ...(answer as object), signatures: [madeUp.txHash] } : answer;
+    });
+    const doubtful = watching(own.world, [own.deposit], [own.world.solana.rpcUrl, withIt.url]);
+    assert.equal(await doubtful.ingester.hasLeft(madeUp, signal), false, 'one of two nodes has it in the block');
+  });
+
+  it('is no proof where a block holds a transaction that its node does not find', async () => {
+    const watcher = watching(own.world, [own.deposit]);
+    const txHash = await own.pay(5n);
+    own.world.solana.advanceSlots(1);
+    const [log] = (await watcher.poll('head'))?.logs ?? [];
+    assert.ok(log);
+    own.world.settle();
+    const node = await startProxy(own.world.solana.rpcUrl, async (method, params, forward) =>
+      method === 'getTransaction' && params[0] === txHash ? null : forward(method, params),
+    );
+    const { ingester } = watching(own.world, [own.deposit], [node.url]);
+    assert.deepEqual(await ingester.lookUp(txHash, signal), []);
+    assert.equal(await ingester.hasLeft(seenIn(log), signal), false);
   });
 
   it('that moves a payin to another block: it is seen there, and the same again after it had left', async () => {
@@ -51,7 +87,7 @@ describe('a fork on Solana', () => {
     const txHash = await own.pay(5n);
     own.world.settle(20);
     const slot = own.slotOf(txHash);
-    const gone = { blockNumber: BigInt(slot), blockHash: 'another' };
+    const gone = { transferId: `501:${txHash}:1`, txHash, blockNumber: BigInt(slot), blockHash: 'another' };
     const node = await startProxy(own.world.solana.rpcUrl, async (method, params, forward) => {
       const answer = await forward(method, params);
       return method === 'getBlocks'
@@ -69,3 +105,5 @@ describe('a fork on Solana', () => {
     assert.equal(await watcher.ingester.hasLeft(gone, signal), true);
   });
 });
+
+const seenIn = (log: TransferLog): SeenPayin => ({ ...log, transferId: transferId(transferOf(501, log)) });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { Memo } from '@stellar/stellar-sdk';
 import { transferOf } from '../../../../commands/chainPorts.ts';
+import { transferId } from '../../../../domain/payment/events.ts';
 import { instant } from '../../../../domain/time.ts';
 import { forgetBefore } from '../../../../sandbox/stellar/controls.ts';
 import { ChainUnavailable } from '../../../../src/chains/node/nodes.ts';
@@ -49,6 +50,25 @@ describe('reading payins from several Stellar nodes', () => {
       if (method === 'getEvents') return { ...answer, events: [] };
       return method === 'getTransactions' ? { ...answer, transactions: [] } : answer;
     };
+
+    it('of a payment that nobody made is found out by as many nodes as must agree, and by nothing less', async () => {
+      const from = world.here();
+      const nodes = [await startProxy(world.stellar.rpcUrl), await startProxy(world.stellar.rpcUrl)] as const;
+      await world.send('1', Memo.text('real'));
+      const [log] = (await scanned(world.config([world.stellar.rpcUrl]), from)).logs;
+      assert.ok(log);
+      const real = { ...log, transferId: transferId(transferOf(1500, log)) };
+      const txHash = '12'.repeat(32);
+      const madeUp = { ...real, txHash, transferId: `1500:${txHash}:0` };
+      const ingester = createStellarIngester(world.config(nodes.map(({ url }) => url)));
+      assert.equal(await ingester.hasLeft(real, signal), false);
+      assert.equal(await ingester.hasLeft(madeUp, signal), true);
+      assert.equal(await ingester.hasLeft({ ...real, transferId: `1500:${log.txHash}:7` }, signal), true);
+      nodes[1].behave(laggingAt(Number(from.blockNumber) - 1, 'itsOwnHead'));
+      assert.equal(await ingester.hasLeft(madeUp, signal), false, 'the other does not know the ledger');
+      nodes[1].behave(broken);
+      assert.equal(await ingester.hasLeft(madeUp, signal), false, 'the other does not answer');
+    });
 
     it('by hiding all transactions, and their events, is not believed where another shows some', async () => {
       const from = world.here();

@@ -42,14 +42,8 @@ export const moves: Readonly<Record<PaymentStatus, readonly PaymentStatus[]>> = 
 
 const keyOf = ({ chainId, token }: { chainId: number; token: { address: string } }) => `${chainId}:${token.address}`;
 
-/** What the payout claims of the source money that is there. */
-function claimed(p: Payment): bigint {
-  if (!p.funded || p.closed) return 0n;
-  const { transferIds, sourceAmount } = p.funded;
-  const there = sumOf(p.payins.filter(({ id, phase }) => phase === 'confirmed' && transferIds.includes(id)));
-  if (there < sourceAmount) return there;
-  return sourceAmount;
-}
+/** What the payout claims of the source's money: also what has left its chain since, for the payout may have been sent. */
+const claimed = ({ funded, closed }: Payment): bigint => (funded && !closed ? funded.sourceAmount : 0n);
 
 export const laws: Readonly<Record<string, (happening: Happening) => void>> = {
   'the status is one of ten and moves only along its graph'({ before, after }) {
