@@ -47,7 +47,13 @@ Money that is held, by reason and age:
 SELECT reason, count(*), sum(amount), max(age) AS oldest FROM analytics.held_money GROUP BY reason ORDER BY sum(amount) DESC;
 \`\`\`
 
-What a payout waited for is known while it waits (\`waits_for\`); of one that was signed, \`until_signed\` has how long in all. There is no event of a
+What payouts waited for, and how long, also of those that have long been paid:
+
+\`\`\`sql
+SELECT reason, count(*) AS payouts, sum(waited) AS waited FROM analytics.payout_waits GROUP BY reason ORDER BY waited DESC;
+\`\`\`
+
+The log has no event of a wait: these are kept beside it, and a database that is filled from the log begins without them. There is no event of a
 transaction's being sent: it is sent right after it was signed, so \`signed_at\` stands for it. Costs in dollars are at the configured
 price of now, for the log has no prices: history changes with \`COIN_PRICE_<chainId>\`.
 

@@ -12,6 +12,8 @@ WITH moment AS (
    GROUP BY payment_id
 ), payout AS (
   SELECT payment_id, min(at) AS signed_at, count(*) AS attempts FROM public.transactions WHERE kind = 'payout' GROUP BY payment_id
+), waited AS (
+  SELECT payment_id, array_agg(reason ORDER BY waited DESC, first_at) AS reasons FROM ops.payout_waited GROUP BY payment_id
 )
 SELECT p.payment_id, p.app_id, p.order_id, p.status, p.error_code, p.type, p.keyless,
        p.source_chain_id, p.source_token_symbol AS source_token, p.destination_chain_id, p.destination_token_symbol AS destination_token,
@@ -25,10 +27,11 @@ SELECT p.payment_id, p.app_id, p.order_id, p.status, p.error_code, p.type, p.key
        p.payout_confirmed_at - o.signed_at AS until_paid_out,
        p.payout_confirmed_at - p.payin_seen_at AS whole,
        coalesce(o.attempts, 0) AS payout_attempts, coalesce(m.was_held, false) AS was_held,
-       w.reason AS waits_for, w.since AS waits_since
+       w.reason AS waits_for, w.since AS waits_since, h.reasons AS waited_for
   FROM public.payments p
   LEFT JOIN moment m USING (payment_id)
   LEFT JOIN payout o USING (payment_id)
+  LEFT JOIN waited h USING (payment_id)
   LEFT JOIN ops.payout_waits w ON w.payment_id = p.payment_id AND o.signed_at IS NULL AND p.payout_confirmed_at IS NULL;
 COMMENT ON VIEW analytics.payments IS 'One row per payment: what it is, how far it came, and how long each part of its life took. Amounts in whole tokens.';
 COMMENT ON COLUMN analytics.payments.fee IS 'Part of source_amount, in the source token: what the service keeps.';
@@ -48,6 +51,17 @@ COMMENT ON COLUMN analytics.payments.whole IS 'From the payin''s block to the fi
 COMMENT ON COLUMN analytics.payments.payout_attempts IS 'Transactions that were signed for the payout: bumps of the fee count.';
 COMMENT ON COLUMN analytics.payments.was_held IS 'Whether an operator held the payout at any time.';
 COMMENT ON COLUMN analytics.payments.waits_for IS 'Why its payout is not signed now: a code such as float, gas, treasuryPaused; null when it does not wait.';
+COMMENT ON COLUMN analytics.payments.waited_for IS 'What its payout has waited for, what took longest first; null where it never had to. analytics.payout_waits has how long.';
+
+CREATE OR REPLACE VIEW analytics.payout_waits AS
+SELECT payment_id, p.app_id, p.destination_token_symbol AS destination_token, w.chain_id, w.reason, w.first_at, w.last_at, w.waited, w.times
+  FROM ops.payout_waited w JOIN public.payments p USING (payment_id);
+COMMENT ON VIEW analytics.payout_waits IS 'What payouts have waited for before they were signed: one row per payment and reason. The log has no waits: these are kept beside it, and a database that is filled from the log begins without.';
+COMMENT ON COLUMN analytics.payout_waits.reason IS 'A code such as float, gas, appPerHour, treasuryPaused: docs/operations.md has them.';
+COMMENT ON COLUMN analytics.payout_waits.first_at IS 'When it was first told to wait for this.';
+COMMENT ON COLUMN analytics.payout_waits.last_at IS 'When it was last told so.';
+COMMENT ON COLUMN analytics.payout_waits.waited IS 'For how long it was told so, one time after the other. The last try before it went on is not in it.';
+COMMENT ON COLUMN analytics.payout_waits.times IS 'How often it began to wait for this.';
 
 CREATE OR REPLACE VIEW analytics.transfers AS
 SELECT t.payment_id, t.app_id, t.kind, t.chain_id, t.tx_hash, t.index, t.status, t.standing, t.token_symbol AS token, t.amount,

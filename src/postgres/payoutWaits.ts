@@ -12,14 +12,25 @@ export interface PayoutWait {
 
 const messageMax = 1_000;
 
-/** Notes why a payout waits, and forgets what was noted a day ago. @throws Unavailable */
+/**
+ * Notes why a payout waits, adds to how long it has waited for that, and forgets what was noted a day ago. All parts of the statement see
+ * the rows as they were before it. @throws Unavailable
+ */
 export async function notePayoutWait(
   sql: Sql,
   { paymentId, chainId, reason, message }: PayoutWait,
   at: Instant,
 ): Promise<void> {
   await sql.query(
-    `WITH old AS (DELETE FROM ops.payout_waits WHERE noted_at < $5::timestamptz - interval '1 day' AND payment_id <> $1)
+    `WITH old AS (DELETE FROM ops.payout_waits WHERE noted_at < $5::timestamptz - interval '1 day' AND payment_id <> $1),
+     before AS (SELECT reason = $3 AS same, noted_at FROM ops.payout_waits WHERE payment_id = $1),
+     waited AS (
+       INSERT INTO ops.payout_waited AS h (payment_id, reason, chain_id, first_at, last_at, waited, times)
+       VALUES ($1, $3, $2, $5, $5, '0', 1)
+       ON CONFLICT (payment_id, reason) DO UPDATE
+          SET chain_id = excluded.chain_id, last_at = excluded.last_at,
+              waited = h.waited + coalesce((SELECT excluded.last_at - noted_at FROM before WHERE same), '0'),
+              times = h.times + CASE WHEN (SELECT same FROM before) THEN 0 ELSE 1 END)
      INSERT INTO ops.payout_waits AS w (payment_id, chain_id, reason, message, since, noted_at)
      VALUES ($1, $2, $3, $4, $5, $5)
      ON CONFLICT (payment_id) DO UPDATE

@@ -69,6 +69,25 @@ describe('schema analytics', () => {
       assert.deepEqual(rows, [{ payment_id: paymentIdOf(6), waits_for: 'float' }]);
     });
 
+    it('of a payout that has waited, what for and how long, also once it is paid', async () => {
+      await database.query(
+        `INSERT INTO ops.payout_waited VALUES
+           ($1, 'float', 1, now(), now(), '2 min', 2), ($1, 'gas', 1, now(), now(), '3 min', 1)`,
+        [paymentIdOf(2)],
+      );
+      const rows = await analyst.query(
+        'SELECT payment_id, waited_for FROM analytics.payments WHERE waited_for IS NOT NULL',
+      );
+      assert.deepEqual(rows, [{ payment_id: paymentIdOf(2), waited_for: ['gas', 'float'] }]);
+      const waits = await analyst.query(
+        'SELECT reason, waited::text, times FROM analytics.payout_waits ORDER BY reason',
+      );
+      assert.deepEqual(waits, [
+        { reason: 'float', waited: '00:02:00', times: 2 },
+        { reason: 'gas', waited: '00:03:00', times: 1 },
+      ]);
+    });
+
     it('of each route, what it earned and what that cost, and of each day how far payments came', async () => {
       const [profit] = await analyst.query(
         'SELECT sum(payments)::int AS payments, sum(fees)::text AS fees, sum(cost)::text AS cost, sum(profit)::text AS profit FROM analytics.profit',
@@ -148,7 +167,7 @@ describe('schema analytics', () => {
       const committed = readFileSync(new URL('../../docs/analytics.md', import.meta.url), 'utf8');
       assert.equal(committed, `${await analyticsDocument(await freshDatabase())}\n`, 'stale: npm run docs');
       const queries = [...committed.matchAll(/```sql\n(SELECT[\s\S]*?)```/g)].map(([, sql]) => sql as string);
-      assert.equal(queries.length, 3);
+      assert.equal(queries.length, 4);
       for (const sql of queries) await analyst.query(sql);
     });
   });

@@ -27,4 +27,26 @@ describe('payouts that wait', () => {
     assert.deepEqual(await since('appPerHour', 8), [{ paymentId: paymentIdOf(1), chainId: 1 }]);
     assert.deepEqual([await since('appPerHour', 7), await since('float', 8)], [[], []]);
   });
+
+  it('are remembered with how long they waited for what, whatever became of them', async () => {
+    const { database } = given;
+    const noted = (reason: string, minute: number) =>
+      notePayoutWait(database, { paymentId: paymentIdOf(3), chainId: 1, reason, message: 'so' }, p.minute(minute));
+    for (const [reason, minute] of [
+      ['float', 1],
+      ['float', 4],
+      ['gas', 5],
+      ['float', 6],
+      ['float', 7],
+    ] as const)
+      await noted(reason, minute);
+    const rows = await database.query(
+      'SELECT reason, first_at, last_at, waited::text, times FROM ops.payout_waited WHERE payment_id = $1 ORDER BY reason',
+      [paymentIdOf(3)],
+    );
+    assert.deepEqual(rows, [
+      { reason: 'float', first_at: p.minute(1), last_at: p.minute(7), waited: '00:04:00', times: 2 },
+      { reason: 'gas', first_at: p.minute(5), last_at: p.minute(5), waited: '00:00:00', times: 1 },
+    ]);
+  });
 });
