@@ -9,6 +9,7 @@ import { type TreasuryState, treasury, treasuryInstance } from '../../domain/tre
 import { currentState, type Handle } from '../handle.ts';
 import type { Clock } from '../ports.ts';
 import type { NumberingAccount, PayoutRail } from './ports.ts';
+import { createReserved, type Reserved } from './reserved.ts';
 
 export interface NumberingDeps {
   readonly handle: Handle;
@@ -22,9 +23,15 @@ export interface NumberingMemory {
   accounts: readonly NumberingAccount[];
   accountsAt_ms: number;
   readonly states: Map<string, TreasuryState>;
+  readonly reserved: Reserved;
 }
 
-export const numberingMemory = (): NumberingMemory => ({ accounts: [], accountsAt_ms: 0, states: new Map() });
+export const numberingMemory = (): NumberingMemory => ({
+  accounts: [],
+  accountsAt_ms: 0,
+  states: new Map(),
+  reserved: createReserved(),
+});
 
 /** Empty where the chain has no nonces. */
 export async function numberingAccountsOf(
@@ -86,6 +93,7 @@ export async function takeNonce(deps: NumberingDeps, chosen: Chosen, wanted: Wan
   });
   if (isRefusal(handled)) return forgetting(deps, handled);
   deps.memory.states.set(account, handled.state);
+  deps.memory.reserved.release(wanted.purpose.reference);
   const nonce = nonceOf(handled.state, wanted.purpose);
   assert(nonce !== null, 'an assigned nonce is found by its purpose');
   return nonce;
@@ -150,17 +158,32 @@ export function wasBusy(
   return isRefusal(decided) && decided.refused === 'treasuryBusy';
 }
 
-/** What transfers under way will take of a token beside what the treasury's balance shows, over all its numbering accounts. */
+/**
+ * What transfers under way, and those that are prepared meanwhile, will take of a token beside what the treasury's balance shows, over all its
+ * numbering accounts. Its own amount is reserved from now on, until it has a nonce or is released.
+ */
 export async function spokenFor(
   deps: NumberingDeps,
   { accounts }: Chosen,
   { purpose, moves }: Wanted,
 ): Promise<bigint> {
+  // Before the states are looked at: what has a nonce by then counts twice, and not never.
+  const others = deps.memory.reserved.take(purpose.reference, moves.token, BigInt(moves.amount));
   const known = async (account: string) => deps.memory.states.get(account) ?? stateOf(deps, account);
   const states = await Promise.all(accounts.map(({ account }) => known(account)));
   const sums = states.map((state, at) => unminedOf(state, moves.token, accounts[at]?.minedNonce ?? 0n, purpose));
-  return sums.reduce((sum, amount) => sum + amount, 0n);
+  return sums.reduce((sum, amount) => sum + amount, others);
 }
+
+/** Whether the purpose has a nonce of the account, as far as is remembered. */
+export const hasNonce = (
+  { memory }: Pick<NumberingDeps, 'memory'>,
+  { numbering }: Chosen,
+  { purpose }: Wanted,
+): boolean => {
+  const state = memory.states.get(numbering.account);
+  return state === undefined || nonceOf(state, purpose) !== null;
+};
 
 /** Why nothing is signed with an account now, not even a fee bump. Payouts are paused in the treasury’s own stream, for all its accounts. */
 export async function objectionToSigning(deps: NumberingDeps, account: string): Promise<Refusal | undefined> {

@@ -1,7 +1,7 @@
 /** A transfer's attempts are signed and recorded. How they are sent, and what becomes of them: the worker of transfers. */
 import { assert, isRefusal, type Refusal, refuse } from '../../domain/decider.ts';
 import { unitsText } from '../../domain/money.ts';
-import type { Instant } from '../../domain/time.ts';
+import { epochMs, type Instant } from '../../domain/time.ts';
 import { floatTaken } from '../../domain/transfer/form.ts';
 import { isSpent, liveAttempts, noncesUsedUp, type TransferLeg } from '../../domain/transfer/leg.ts';
 import { attemptsSpent } from '../../domain/transfer/rules.ts';
@@ -13,6 +13,7 @@ import { isCancelled, releaseNonce } from './cancels.ts';
 import {
   type Chosen,
   causeOf,
+  hasNonce,
   type NumberingDeps,
   numberingAccountFor,
   numberingAccountsOf,
@@ -42,10 +43,14 @@ export interface SignDeps extends NumberingDeps {
   readonly stillFunded: StillFunded;
   /** Where there are no nonces: what other transfers that are signed and not settled take of an asset, in smallest units. */
   readonly unsettled: (token: AssetRef, but: string) => Promise<bigint>;
+  /** One at a time per treasury: between a nonce taken and its bytes recorded nobody else takes the next. */
+  readonly inTurn: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
 /**
  * Signs the next attempt of a transfer and has its owner append it. Nothing is sent here: only bytes read back from the stream are.
+ *
+ * What the chain has to be asked is asked before the turn, of many transfers at a time; in turn the log alone is.
  *
  * Crash after NonceAssigned: the restart finds the nonce by its purpose and goes on with it. After signing, before the append: the
  * signature is lost, nobody has it, and it is made again. Two workers: both get the same nonce, one append succeeds, the other is refused
@@ -59,19 +64,32 @@ export async function signTransfer(
   outgoing: Outgoing,
   signal: AbortSignal,
 ): Recorded {
-  const { key, leg } = outgoing;
+  const { key, leg, purpose } = outgoing;
   if (isSpent(leg)) return attemptsSpent(leg);
   const order = orderOf(outgoing);
   const signing = signingFor(outgoing);
+  const wanted = { ...wantedBy(outgoing), signing };
   const replaced = liveAttempts(leg).at(-1);
-  const unsigned = replaced
-    ? await bump(deps, order, replaced)
-    : await numbered(deps, { ...wantedBy(outgoing), signing }, order, signal);
-  if (isRefusal(unsigned)) return unsigned;
-  await deps.crash(`${signing.kind}.beforeSign`);
-  const signed = await deps.signer.sign(unsigned, signing);
-  await deps.crash(`${signing.kind}.afterSign`);
-  return owner.sign(key, attemptOf(leg, unsigned, signed, deps.clock.now()));
+  try {
+    const prepared = replaced ? null : await prepareBefore(deps, wanted, order, signal);
+    if (isRefusal(prepared)) return prepared;
+    const madeInTurn = async () => {
+      if (replaced) return bump(deps, order, replaced);
+      return prepared && isFresh(deps, prepared, preparedFor_ms)
+        ? numberPrepared(deps, prepared, wanted)
+        : numbered(deps, wanted, order, signal);
+    };
+    return await deps.inTurn(async () => {
+      const unsigned = await madeInTurn();
+      if (isRefusal(unsigned)) return unsigned;
+      await deps.crash(`${signing.kind}.beforeSign`);
+      const signed = await deps.signer.sign(unsigned, signing);
+      await deps.crash(`${signing.kind}.afterSign`);
+      return owner.sign(key, attemptOf(leg, unsigned, signed, deps.clock.now()));
+    });
+  } finally {
+    deps.memory.reserved.release(purpose.reference);
+  }
 }
 
 const orderOf = ({ order, leg }: Outgoing): TransferOrder => ({
@@ -108,6 +126,60 @@ async function bump(deps: SignDeps, order: TransferOrder, replaced: SignedAttemp
   return (await objectionToSigning(deps, replaced.account)) ?? unsigned;
 }
 
+/** A transfer of which its chain has been asked all. */
+interface Prepared {
+  readonly chosen: Chosen;
+  readonly unsigned: Unsigned;
+  /** When the money behind it was last shown. */
+  readonly shownAt_ms: number;
+}
+
+/** So long the money behind a transfer counts as shown while it waits for its turn; after that it is asked for again. */
+const shownFor_ms = 2_000;
+/** After so long all is asked again: fees have moved on. */
+const preparedFor_ms = 15_000;
+
+/**
+ * Prepares a transfer that has no nonce yet, beside others that do the same: what it will take is reserved.
+ * @returns null where it has to be done in turn: it may have a nonce, which it gives back when it cannot be made, or the chain has none
+ * @throws PayoutBlocked
+ */
+async function prepareBefore(
+  deps: SignDeps,
+  wanted: Signing,
+  order: TransferOrder,
+  signal: AbortSignal,
+): Promise<Prepared | Refusal | null> {
+  const chosen = await chosenFor(deps, wanted, signal);
+  if (!chosen) return null;
+  const refusal = await refusalToNumber(deps, chosen, wanted);
+  if (refusal) return refusal;
+  if (hasNonce(deps, chosen, wanted)) return null;
+  const unsigned = await prepareUnder(deps, order, chosen, wanted);
+  await deps.stillFunded();
+  return { chosen, unsigned, shownAt_ms: epochMs(deps.clock.now()) };
+}
+
+/** In turn: the signer, who counts what others had signed meanwhile, says yes before the nonce is taken. */
+async function numberPrepared(deps: SignDeps, prepared: Prepared, wanted: Signing): Promise<Unsigned | Refusal> {
+  const { chosen, unsigned } = prepared;
+  const refusal = await refusalToNumber(deps, chosen, wanted);
+  if (refusal) return refusal;
+  await deps.signer.check(unsigned, wanted.signing);
+  if (!isFresh(deps, prepared, shownFor_ms)) await deps.stillFunded();
+  const nonce = await takeNonce(deps, chosen, wanted);
+  return isRefusal(nonce) ? nonce : deps.rail.numbered(unsigned, nonce);
+}
+
+const isFresh = ({ clock }: Pick<SignDeps, 'clock'>, { shownAt_ms }: Prepared, for_ms: number): boolean =>
+  epochMs(clock.now()) - shownAt_ms <= for_ms;
+
+async function chosenFor(deps: SignDeps, { purpose }: Wanted, signal: AbortSignal): Promise<Chosen | undefined> {
+  const accounts = await numberingAccountsOf(deps, signal);
+  const numbering = numberingAccountFor(accounts, purpose.reference);
+  return numbering && { numbering, accounts };
+}
+
 /**
  * The transfer under the purpose's own nonce, or under the account's next.
  *
@@ -120,10 +192,8 @@ async function numbered(
   order: TransferOrder,
   signal: AbortSignal,
 ): Promise<Unsigned | Refusal> {
-  const accounts = await numberingAccountsOf(deps, signal);
-  const numbering = numberingAccountFor(accounts, wanted.purpose.reference);
-  if (!numbering) return withoutNonce(deps, order, wanted);
-  const chosen = { numbering, accounts };
+  const chosen = await chosenFor(deps, wanted, signal);
+  if (!chosen) return withoutNonce(deps, order, wanted);
   const refusal = await refusalToNumber(deps, chosen, wanted);
   if (refusal) return refusal;
   const prepared = await prepareFor(deps, order, chosen, wanted);
@@ -132,20 +202,23 @@ async function numbered(
   return isRefusal(nonce) ? nonce : deps.rail.numbered(prepared, nonce);
 }
 
-/** Prepared under a nonce that nobody can hold: the signer counts by nonce, and an outstanding one would hide its own amount. */
+/** A nonce that it has goes back when it cannot be made now. */
 async function prepareFor(deps: SignDeps, order: TransferOrder, chosen: Chosen, wanted: Signing): Promise<Unsigned> {
-  const { rail, signer } = deps;
-  const { account, minedNonce } = chosen.numbering;
-  const { purpose } = wanted;
   try {
-    const whole = { ...order, spokenFor: await spokenFor(deps, chosen, wanted) };
-    const prepared = await rail.prepare(whole, minedNonce + BigInt(outstandingMax), undefined, account);
-    await signer.check(prepared, wanted.signing);
+    const prepared = await prepareUnder(deps, order, chosen, wanted);
+    await deps.signer.check(prepared, wanted.signing);
     return prepared;
   } catch (error) {
-    if (holdsUpOthers(error)) await releaseNonce(deps, chosen.numbering, purpose);
+    if (holdsUpOthers(error)) await releaseNonce(deps, chosen.numbering, wanted.purpose);
     throw error;
   }
+}
+
+/** Prepared under a nonce that nobody can hold: the signer counts by nonce, and an outstanding one would hide its own amount. */
+async function prepareUnder(deps: SignDeps, order: TransferOrder, chosen: Chosen, wanted: Wanted): Promise<Unsigned> {
+  const { account, minedNonce } = chosen.numbering;
+  const whole = { ...order, spokenFor: await spokenFor(deps, chosen, wanted) };
+  return deps.rail.prepare(whole, minedNonce + BigInt(outstandingMax), undefined, account);
 }
 
 /** An account without nonces is opened and paused all the same. */

@@ -28,8 +28,6 @@ export interface TransfersDeps
   readonly due: (max: number, now: Instant) => Promise<readonly TransferItem[]>;
   /** How often the chain is asked what became of an attempt. */
   readonly poll_ms: number;
-  /** One at a time per treasury: between a nonce taken and its bytes recorded nobody else takes the next. */
-  readonly inTurn: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
 export interface TransferItem {
@@ -48,6 +46,9 @@ const stepsPerActMax = 10;
 const batchedAgain_ms = 30_000;
 /** A live attempt that is not mined for so long is outbid, where its nonce lets only one of the two land. */
 const bumpAfter_ms = 90_000;
+
+/** What was signed no longer ago is sent before the chain is asked what became of it. */
+const new_ms = 5_000;
 
 const waitsFor: ReadonlySet<string> = new Set(accountReasons);
 
@@ -132,7 +133,7 @@ export function transfersWorker(deps: TransfersDeps): Worker<TransferItem> {
       const lands = liveAttempts(leg).length > 0;
       const stillFunded = lands ? nothingToProve : ((await owner.proveFunding?.(key, signal)) ?? nothingToProve);
       const signing = { ...deps, unsettled: underway.of, stillFunded };
-      const outcome = await inTurn(() => signTransfer(signing, owner, outgoing, signal));
+      const outcome = await signTransfer(signing, owner, outgoing, signal);
       if (isRefusal(outcome) && waitsFor.has(outcome.refused)) return wait(outgoing, outcome.refused, outcome.message);
       const signed = accepted(outcome);
       underway.signed(purpose.reference, leg.order.token, floatTaken(leg.order));
@@ -152,6 +153,12 @@ export function transfersWorker(deps: TransfersDeps): Worker<TransferItem> {
 
   async function follow(outgoing: Outgoing, attempts: readonly SignedAttempt[], signal: AbortSignal): Promise<boolean> {
     const { key, purpose, leg } = outgoing;
+    const newest = attempts.at(-1);
+    if (newest && isNew(newest)) {
+      await sending.send(outgoing, newest);
+      waits.pause(purpose.reference, Math.min(poll_ms, rebroadcast_ms));
+      return false;
+    }
     const fate = await knownFate(deps, sentOf(leg.order, contenders(leg)), signal);
     if (isRefusal(fate)) return wait(outgoing, fate.refused, fate.message);
     if (isDecided(fate)) {
@@ -168,6 +175,11 @@ export function transfersWorker(deps: TransfersDeps): Worker<TransferItem> {
     if (signed !== undefined) return signed;
     waits.pause(purpose.reference, Math.min(poll_ms, rebroadcast_ms));
     return false;
+  }
+
+  /** Signed a moment ago and not sent by this process: the chain has nothing to tell of it yet. */
+  function isNew(attempt: SignedAttempt): boolean {
+    return !sending.hasSent(attempt) && epochMs(clock.now()) - epochMs(attempt.signedAt) < new_ms;
   }
 
   /**

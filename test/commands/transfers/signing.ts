@@ -58,6 +58,12 @@ export interface Surroundings {
   unsettled: bigint;
   /** Whether cancels that are sent are lost. */
   dropsCancels: boolean;
+  /** Waited for before the chain says what it holds. */
+  atChain: () => Promise<void> | void;
+  /** Where several transfers wait for each other; left out: workers that share no process, which have no turn. */
+  inTurn?: <T>(work: () => Promise<T>) => Promise<T>;
+  /** How often it was asked whether the money is still there. */
+  shown: number;
   /** Whether the nonce of what was sent is free. */
   canLand: boolean;
   /** What the chain says of transactions that share a nonce. */
@@ -93,6 +99,8 @@ export async function signingWorld({ store = processes().store, payments = [firs
     freed: [],
     unsettled: 0n,
     dropsCancels: false,
+    atChain: () => {},
+    shown: 0,
     canLand: true,
     fate: () => ({ kind: 'unknown' }),
   };
@@ -108,8 +116,10 @@ export async function signingWorld({ store = processes().store, payments = [firs
     },
     async prepare(order: TransferOrder, nonce: bigint | null, _: unknown, account: string) {
       around.orders.push(order);
+      const { float } = around;
+      await around.atChain();
       if (around.blocked) throw around.blocked;
-      checkFloat(around.float, account ?? treasuryAccount, order);
+      checkFloat(float, account ?? treasuryAccount, order);
       around.feeLevel += 20;
       return { chainId: 1, account, nonce, order, validUntil: null, fee: feeCaps(around.feeLevel), payload: null };
     },
@@ -157,21 +167,23 @@ export async function signingWorld({ store = processes().store, payments = [firs
   const owners = () => ({ payout: ownerOf(start()) });
   const outgoing = (paymentId = first) => outgoingOf(ownerOf(start()), paymentId);
 
+  const inTurn = <T>(work: () => Promise<T>) => around.inTurn?.(work) ?? work();
+
   /** One worker's attempt to sign; `known` is what it loaded before, maybe long before. */
   async function sign({ paymentId = first, handle = start(), crash = () => {}, known }: Worker = {}) {
     const owner = ownerOf(handle);
     const outgoing = known ?? (await outgoingOf(owner, paymentId));
     const stillFunded = async () => {
+      around.shown += 1;
       if (around.left) throw around.left;
     };
     const unsettled = async () => around.unsettled;
-    const deps = { handle, clock, rail, signer, crash, memory, unsettled, stillFunded };
+    const deps = { handle, clock, rail, signer, crash, memory, unsettled, stillFunded, inTurn };
     return await signTransfer(deps, owner, outgoing, new AbortController().signal);
   }
 
   /** One round over the nonces that are outstanding. @returns what needs an operator */
   async function tend({ handle = start() }: Pick<Worker, 'handle'> = {}) {
-    const inTurn = <T>(work: () => Promise<T>) => work();
     const failed = (_: unknown, error: unknown) => {
       throw error;
     };

@@ -66,6 +66,23 @@ describe('paying out', () => {
     assert.equal(around.sent.length, 2);
   });
 
+  it('sends what it has just signed before it asks the chain what became of it', async () => {
+    const { act, around, attempts } = await paying();
+    around.fate = () => assert.fail('asked for what nobody has sent');
+    await act();
+    assert.deepEqual(around.sent, [attempts()[0]?.bytes]);
+  });
+
+  it('asks first what became of what was signed before, as by another process', async () => {
+    const { act, around, attempts, pass, restart } = await paying();
+    await act();
+    const [{ hash }] = attempts() as [SignedAttempt];
+    around.fate = { kind: 'final', attempt: 1, hash, blockNumber: 9n, blockHash: hashOf(9) };
+    pass(6 * second);
+    await restart().act();
+    assert.equal(around.sent.length, 1);
+  });
+
   for (const [how, fate] of [
     ['is not mined', { kind: 'pending', mined: false }],
     ['the nodes have dropped', { kind: 'unknown' }],
@@ -172,6 +189,7 @@ describe('paying out', () => {
         : { kind: 'dead', attempts: [1], proof: { reason: 'nonceUsed', detail: 'by the cancel' } };
     around.minedNonce = 8n;
     around.blocked = null;
+    around.refuses = () => false;
     pass(5 * second);
     await act();
     const { payout } = await payment();
