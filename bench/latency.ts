@@ -58,7 +58,7 @@ const eventOf = (history: readonly StoredEvent[], type: string): StoredEvent => 
   return found;
 };
 
-const timeOf = (history: readonly StoredEvent[], type: string): number =>
+export const timeOf = (history: readonly StoredEvent[], type: string): number =>
   Date.parse((eventOf(history, type).metadata as { readonly at: string }).at);
 
 const sentAt = (node: SendingNode, history: readonly StoredEvent[]): number =>
@@ -71,7 +71,7 @@ function spread(times_ms: readonly number[]): readonly string[] {
 }
 
 /** One transfer after the other; none waits for the one before to be taken. */
-async function payEach(world: BenchWorld, asked: readonly Asked[], pause_ms: number): Promise<void> {
+export async function payEach(world: BenchWorld, asked: readonly Asked[], pause_ms: number): Promise<void> {
   const pay = await openCustomer(world);
   const sent: Promise<unknown>[] = [];
   for (const each of asked) {
@@ -93,7 +93,10 @@ function webhooksOf({ dataDir }: BenchWorld): ReadonlyMap<string, number> {
   return came;
 }
 
-async function untilPaidOut(world: BenchWorld, asked: readonly Asked[]): Promise<readonly (readonly StoredEvent[])[]> {
+export async function untilPaidOut(
+  world: BenchWorld,
+  asked: readonly Asked[],
+): Promise<readonly (readonly StoredEvent[])[]> {
   const store = openEventStore({ url: world.eventStore.url });
   try {
     return await inParallel(asked, atOnce, async ({ id }) => {

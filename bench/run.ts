@@ -11,12 +11,13 @@ import { benchLatency } from './latency.ts';
 import { benchLog } from './log.ts';
 import { machine } from './machine.ts';
 import { benchPages } from './pages.ts';
+import { benchPayouts } from './payouts.ts';
 import { benchRebuild, type Filled, openFilled } from './rebuild.ts';
 import { benchSweep } from './sweep.ts';
 import { benchWatch } from './watch.ts';
 import { type BenchWorld, openWorld } from './world.ts';
 
-/** `idle` takes hours, `calls` and `detection` minutes; `log` measures the event store alone, `sweep` and `batch` gas, `audit` the auditor's verifier: only when asked for. */
+/** `idle` takes hours, `calls`, `detection` and `payouts` minutes; `log` measures the event store alone, `sweep` and `batch` gas, `audit` the auditor's verifier: only when asked for. */
 const benches = [
   'create',
   'pages',
@@ -27,6 +28,7 @@ const benches = [
   'calls',
   'detection',
   'latency',
+  'payouts',
   'idle',
   'sweep',
   'audit',
@@ -41,6 +43,7 @@ interface Options {
   readonly connections: number;
   readonly minutes: number;
   readonly pages: number;
+  readonly burst: number;
   readonly beside?: string;
   readonly chains?: string;
 }
@@ -63,12 +66,14 @@ const options = new Command()
   .option('--chains <name>', 'of calls, those whose names begin so')
   .option('--minutes <n>', 'length of idle', count, 120)
   .option('--pages <n>', 'open pages', count, 500)
+  .option('--burst <n>', 'of payouts: payments that are paid at once', count, 200)
   .parse()
   .opts<Options>();
 
 if (options.only === 'idle') console.log(`\n${await benchIdle(options)}\n\n${await benchCalls(options)}`);
 else if (options.only === 'calls') console.log(`\n${await benchCalls(options)}`);
 else if (options.only === 'detection') console.log(`\n${await benchDetection(options)}`);
+else if (options.only === 'payouts') console.log(`\n${await benchPayouts(options)}`);
 else if (options.only === 'sweep') console.log(`\n${await benchSweep()}`);
 else if (options.only === 'audit') console.log(`\n${await benchAudit(options)}`);
 else if (options.only === 'batch') console.log(`\n${await benchBatch()}`);

@@ -1,7 +1,8 @@
-/** Before a node: notes when the service sends a transaction. */
+/** Before a node: notes when the service sends a transaction, and is as far away as the nodes that one rents. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Hex, keccak256 } from 'viem';
 
 export interface SendingNode {
@@ -16,7 +17,8 @@ interface Call {
   readonly params: readonly unknown[];
 }
 
-export async function openSendingNode(rpcUrl: string): Promise<SendingNode> {
+/** @param roundTrip_ms what each request takes besides */
+export async function openSendingNode(rpcUrl: string, roundTrip_ms = 0): Promise<SendingNode> {
   const sentAt = new Map<string, number>();
   const note = ({ method, params: [raw] }: Call): void => {
     if (method !== 'eth_sendRawTransaction') return;
@@ -29,6 +31,7 @@ export async function openSendingNode(rpcUrl: string): Promise<SendingNode> {
     const body = Buffer.concat(chunks);
     const asked = JSON.parse(body.toString()) as Call | readonly Call[];
     for (const call of [asked].flat()) note(call as Call);
+    if (roundTrip_ms > 0) await sleep(roundTrip_ms);
     const answer = await fetch(rpcUrl, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
     response
       .writeHead(answer.status, { 'content-type': 'application/json' })

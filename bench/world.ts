@@ -30,12 +30,12 @@ const chainId = 8453 as const;
 const statementTimeout_ms = 10 * 60_000;
 
 /** One chain, because every payment of the measurements goes from Base to Base. */
-export async function openWorld(): Promise<BenchWorld> {
+export async function openWorld({ blockTime_s = 1 } = {}): Promise<BenchWorld> {
   const dataDir = mkdtempSync(join(tmpdir(), 'payment-intents-bench-'));
   mkdirSync(join(dataDir, 'eventstore'));
   const children = openChildren(join(dataDir, 'processes.json'));
   const keys = keepKeys(dataDir);
-  const world = await startWorld({ dataDir, children, keys, blockTime_s: 1, chainIds: [chainId], step: () => {} });
+  const world = await startWorld({ dataDir, children, keys, blockTime_s, chainIds: [chainId], step: () => {} });
   const eventStore = await spawnEmbeddedNode({ dataDir: join(dataDir, 'eventstore') });
   const rpcUrl = world.rpcUrls.get(chainId) ?? '';
   const env = {

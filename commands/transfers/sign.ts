@@ -162,13 +162,21 @@ async function prepareBefore(
 
 /** In turn: the signer, who counts what others had signed meanwhile, says yes before the nonce is taken. */
 async function numberPrepared(deps: SignDeps, prepared: Prepared, wanted: Signing): Promise<Unsigned | Refusal> {
-  const { chosen, unsigned } = prepared;
+  const chosen = asSeenSince(deps, prepared.chosen);
+  const { unsigned } = prepared;
   const refusal = await refusalToNumber(deps, chosen, wanted);
   if (refusal) return refusal;
   await deps.signer.check(unsigned, wanted.signing);
   if (!isFresh(deps, prepared, shownFor_ms)) await deps.stillFunded();
   const nonce = await takeNonce(deps, chosen, wanted);
   return isRefusal(nonce) ? nonce : deps.rail.numbered(unsigned, nonce);
+}
+
+/** What was mined while it was prepared and waited leaves room for its nonce: others have asked since. */
+function asSeenSince({ memory }: Pick<SignDeps, 'memory'>, { numbering, accounts }: Chosen): Chosen {
+  const seen = memory.accounts.find(({ account }) => account === numbering.account);
+  if (!seen || seen.minedNonce <= numbering.minedNonce) return { numbering, accounts };
+  return { numbering: { ...numbering, minedNonce: seen.minedNonce }, accounts };
 }
 
 const isFresh = ({ clock }: Pick<SignDeps, 'clock'>, { shownAt_ms }: Prepared, for_ms: number): boolean =>

@@ -36,9 +36,10 @@ export interface TransferItem {
   readonly appId: string | null;
 }
 
-const concurrency = 16;
+/** An account has sixteen that are not mined, which are looked at, and meanwhile as many are prepared. */
+const concurrency = 32;
 /** Of these, one app has so many at most. */
-const perAppMax = 12;
+const perAppMax = 24;
 
 /** order, sign, broadcast, one more after a proven death, and what a batch tells its members in between. */
 const stepsPerActMax = 10;

@@ -94,9 +94,11 @@ export async function checkTransfer(
     new PayoutBlocked('refusedByToken', `${symbol} on ${chain.name} refuses ${receiver}: ${why}`);
   const text = (units: bigint) => formatAmount(units, decimals);
   try {
+    const asked = gas();
+    asked.catch(() => {});
     const brought = await arrives();
     if (brought < amount) throw refused(`${text(brought)} of ${text(amount)} would arrive`);
-    const needed = await gas();
+    const needed = await asked;
     if (needed > gasMax) throw refused(`it needs ${needed} gas, the limit is ${gasMax} (GAS_MAX_${chain.id})`);
     return needed;
   } catch (error) {

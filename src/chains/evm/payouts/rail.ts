@@ -64,8 +64,8 @@ export function createEvmPayoutRail(
     if (order.form?.kind === 'deploy') return gasToDeploy(node, payer, order, fees);
     if (order.form?.kind === 'coin') return gasForCoin(node, payer, order, fees);
     if (order.form?.kind === 'allow') return gasToAllow(node, payer, order, fees);
-    await checkTokens(node, payer, order);
     if (order.form?.kind === 'payMany') {
+      await checkTokens(node, payer, order);
       const toNewHolder = (await transferGas.toNewHolder(node, order.token, latest)) ?? 0n;
       return gasToPayMany(node, payer, order, { fees, toNewHolder });
     }
@@ -73,7 +73,11 @@ export function createEvmPayoutRail(
       arrives: () => rehearse(node, order),
       gas: () => transferGas.forOrder(node, order, latest),
     };
-    return checkTransfer(payer, order, trying, fees);
+    // All at once, for nodes are far away. What the account does not hold is no refusal of the token's: it is said first.
+    const gas = checkTransfer(payer, order, trying, fees);
+    gas.catch(() => {});
+    await checkTokens(node, payer, order);
+    return gas;
   }
 
   async function prepareCancel(nonce: bigint, outbid?: Pick<SignedAttempt, 'fee'>): Promise<Unsigned> {
