@@ -23,7 +23,7 @@ describe('the service in a simulated world', function () {
   let told: readonly Told[];
 
   it('keeps its promises in the first courses of things', async () => {
-    told = await simulate(1, 120);
+    told = await simulate(1, 240);
     const failed = told.filter(({ failure }) => failure !== null);
     assert.deepEqual(failed, []);
     const wrong = told.reduce((sum, { faults }) => sum + faults, 0);
