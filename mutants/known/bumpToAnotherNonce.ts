@@ -4,8 +4,8 @@ export const mutant: Mutant = {
   bug: 'an attempt that waits for long is signed anew under the next nonce instead of outbid',
   seenIn: 'rrelayer#113: a stranded nonce, and a second transfer behind it',
   file: 'commands/transfers/sign.ts',
-  from: '      if (replaced) return bump(deps, order, replaced);',
-  to: '',
+  from: ['        ? await bump(deps, order, replaced)', ''].join('\n'),
+  to: ['        ? await numberInTurn(deps, { prepared, order, wanted }, signal)', ''].join('\n'),
   breaks: 'paidOnce',
   specs: ['test/commands/transfers/sign.test.ts'],
 };

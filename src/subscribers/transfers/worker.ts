@@ -133,12 +133,11 @@ export function transfersWorker(deps: TransfersDeps): Worker<TransferItem> {
       // What can land already is paid whatever becomes of the money.
       const lands = liveAttempts(leg).length > 0;
       const stillFunded = lands ? nothingToProve : ((await owner.proveFunding?.(key, signal)) ?? nothingToProve);
-      const signing = { ...deps, unsettled: underway.of, stillFunded };
+      const recorded = () => underway.signed(purpose.reference, leg.order.token, floatTaken(leg.order));
+      const signing = { ...deps, unsettled: underway.of, stillFunded, recorded };
       const outcome = await signTransfer(signing, owner, outgoing, signal);
       if (isRefusal(outcome) && waitsFor.has(outcome.refused)) return wait(outgoing, outcome.refused, outcome.message);
-      const signed = accepted(outcome);
-      underway.signed(purpose.reference, leg.order.token, floatTaken(leg.order));
-      return signed;
+      return accepted(outcome);
     } catch (error) {
       if (!(error instanceof PayoutBlocked || error instanceof SigningRefused)) throw error;
       if (await owner.cannotSign?.(key, error.message)) return true;

@@ -63,6 +63,27 @@ describe('payouts that are prepared side by side', () => {
     );
   });
 
+  it('take no more than that either where there are no nonces', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.scheduler(), fc.bigInt(0n, 4n * each), async (order, float) => {
+        const world = await oneProcess();
+        world.around.minedNonce = null;
+        world.around.float = float;
+        world.around.recorded = () => {
+          world.around.unsettled += each;
+        };
+        world.around.atChain = () => order.schedule(Promise.resolve(), 'balance').then(() => {});
+        const all = Promise.allSettled(payments.map((paymentId) => world.sign({ paymentId })));
+        await order.waitIdle();
+        const signed = (await all).filter(({ status }) => status === 'fulfilled').length;
+        assert.equal(signed, world.around.signatures);
+        assert.ok(BigInt(signed) * each <= float, `${signed} are signed of ${float}`);
+        if (float >= 3n * each) assert.equal(signed, 3);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
   it('leave what they reserved to others once they cannot be made', async () => {
     const world = await oneProcess();
     world.around.float = each;

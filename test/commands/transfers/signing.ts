@@ -62,6 +62,8 @@ export interface Surroundings {
   atChain: () => Promise<void> | void;
   /** Where several transfers wait for each other; left out: workers that share no process, which have no turn. */
   inTurn?: <T>(work: () => Promise<T>) => Promise<T>;
+  /** Told of each attempt that is recorded. */
+  recorded?: () => void;
   /** How often it was asked whether the money is still there. */
   shown: number;
   /** Whether the nonce of what was sent is free. */
@@ -178,7 +180,18 @@ export async function signingWorld({ store = processes().store, payments = [firs
       if (around.left) throw around.left;
     };
     const unsettled = async () => around.unsettled;
-    const deps = { handle, clock, rail, signer, crash, memory, unsettled, stillFunded, inTurn };
+    const deps = {
+      handle,
+      clock,
+      rail,
+      signer,
+      crash,
+      memory,
+      unsettled,
+      stillFunded,
+      inTurn,
+      recorded: () => around.recorded?.(),
+    };
     return await signTransfer(deps, owner, outgoing, new AbortController().signal);
   }
 
