@@ -14,8 +14,11 @@ import { createReport } from './runner/report.ts';
 import { runShards } from './runner/shards.ts';
 import { specFiles } from './runner/specFiles.ts';
 
-/** Specs wait more than they work: three times as many shards as processors. Each has a Postgres and chains of its own. */
-const defaultShards = Math.min(3 * availableParallelism(), 8);
+/**
+ * Specs wait more than they work: twice as many shards as processors, and one for the simulation, which takes what the others leave. Each
+ * has a Postgres and chains of its own.
+ */
+const defaultShards = Math.min(2 * availableParallelism() + 1, 7);
 /** Specs share the event store that a run is given: its log has one writer at a time. */
 const givenStoreShards = 1;
 
