@@ -14,11 +14,8 @@ import { createReport } from './runner/report.ts';
 import { runShards } from './runner/shards.ts';
 import { specFiles } from './runner/specFiles.ts';
 
-/**
- * Specs wait more than they work: twice as many shards as processors, and one for the simulation, which takes what the others leave. Each
- * has a Postgres and chains of its own.
- */
-const defaultShards = Math.min(2 * availableParallelism() + 1, 7);
+/** Specs wait more than they work: twice as many shards as processors. Each has a Postgres and chains of its own. */
+const defaultShards = Math.min(2 * availableParallelism(), 6);
 /** Specs share the event store that a run is given: its log has one writer at a time. */
 const givenStoreShards = 1;
 

@@ -1,10 +1,7 @@
 import { globSync } from 'node:fs';
 
-/**
- * The folders whose specs start whole worlds, look at many pages, or mostly wait: begun first, so that no shard ends with a long one alone.
- * The simulation takes the processors whenever the others wait.
- */
-const slow = ['test/simulation/', 'test/e2e/', 'test/web/', 'test/hostile/', 'test/sandbox/', 'test/http/'];
+/** The folders whose specs start whole worlds, look at many pages, or mostly wait: begun first, so that no shard ends with a long one alone. */
+const slow = ['test/e2e/', 'test/web/', 'test/hostile/', 'test/simulation/', 'test/sandbox/', 'test/http/'];
 
 /** Every spec file; a new one needs no entry anywhere. */
 export function specFiles(): readonly string[] {

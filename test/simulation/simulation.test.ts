@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { constants, setPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Told } from '../../simulation/worker.ts';
@@ -9,14 +8,10 @@ const program = fileURLToPath(new URL('../../simulation/run.ts', import.meta.url
 
 async function simulate(from: number, seeds: number, processes = 2): Promise<readonly Told[]> {
   const given = ['--json', '--from', String(from), '--seeds', String(seeds), '--processes', String(processes)];
-  const running = promisify(execFile)(process.execPath, [program, '--no-shrink', ...given]);
-  // Its time is its own: it takes what specs that wait for real time leave of the processors, and so do the processes that it starts.
-  if (running.child.pid !== undefined) setPriority(running.child.pid, constants.priority.PRIORITY_LOW);
   // Seeds that fail are told as well, with an exit code of their own.
-  const ended = await running.catch((error: { stdout?: string; stderr?: string }) => ({
-    stdout: error.stdout ?? '',
-    stderr: error.stderr ?? '',
-  }));
+  const ended = await promisify(execFile)(process.execPath, [program, '--no-shrink', ...given]).catch(
+    (error: { stdout?: string; stderr?: string }) => ({ stdout: error.stdout ?? '', stderr: error.stderr ?? '' }),
+  );
   const lines = ended.stdout.split('\n').filter((line) => line.startsWith('{'));
   assert.equal(lines.length, seeds, `not all seeds were run: ${ended.stderr}`);
   return lines.map((line) => JSON.parse(line) as Told).toSorted((a, b) => a.seed - b.seed);
@@ -28,7 +23,7 @@ describe('the service in a simulated world', function () {
   let told: readonly Told[];
 
   it('keeps its promises in the first courses of things', async () => {
-    told = await simulate(1, 240);
+    told = await simulate(1, 120);
     const failed = told.filter(({ failure }) => failure !== null);
     assert.deepEqual(failed, []);
     const wrong = told.reduce((sum, { faults }) => sum + faults, 0);
