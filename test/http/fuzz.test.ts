@@ -191,10 +191,10 @@ function generated(world: World, ids: readonly string[]): fc.Arbitrary<Generated
     method: fc.constant('POST'),
     path: fc.constant('/payment-api/payments'),
     query: fc.constant(''),
-    key: oneOf<OutgoingHttpHeaders>(...keys),
+    key: fc.constant<OutgoingHttpHeaders>(world.keys.wallet),
     type: fc.constant<OutgoingHttpHeaders>({ 'Content-Type': 'application/json' }),
     other: fc.constant<OutgoingHttpHeaders>({}),
-    body: text(sound),
+    body: text(fc.oneof(sound, fc.constant(goodRequest({})))),
   });
   return fc
     .oneof({ weight: 99, arbitrary: anything }, { weight: 1, arbitrary: sent })
