@@ -14,5 +14,5 @@ COMMENT ON TABLE ops.payout_waited IS 'What payouts have waited for before they 
 COMMENT ON COLUMN ops.payout_waited.reason IS 'A stable code such as float, gas, appPerHour, treasuryPaused.';
 COMMENT ON COLUMN ops.payout_waited.first_at IS 'When it was first told to wait for this.';
 COMMENT ON COLUMN ops.payout_waited.last_at IS 'When it was last told so.';
-COMMENT ON COLUMN ops.payout_waited.waited IS 'For how long it was told so, one time after the other. The last try before it went on is not in it.';
+COMMENT ON COLUMN ops.payout_waited.waited IS 'For how long, until it was last told so, or to wait for something else. From then until it was signed is not in it.';
 COMMENT ON COLUMN ops.payout_waited.times IS 'How often it began to wait for this.';

@@ -54,13 +54,19 @@ COMMENT ON COLUMN analytics.payments.waits_for IS 'Why its payout is not signed 
 COMMENT ON COLUMN analytics.payments.waited_for IS 'What its payout has waited for, what took longest first; null where it never had to. analytics.payout_waits has how long.';
 
 CREATE OR REPLACE VIEW analytics.payout_waits AS
-SELECT payment_id, p.app_id, p.destination_token_symbol AS destination_token, w.chain_id, w.reason, w.first_at, w.last_at, w.waited, w.times
-  FROM ops.payout_waited w JOIN public.payments p USING (payment_id);
+WITH signed AS (
+  SELECT payment_id, min(at) AS at FROM public.transactions WHERE kind = 'payout' GROUP BY payment_id
+)
+SELECT payment_id, p.app_id, p.destination_token_symbol AS destination_token, w.chain_id, w.reason, w.first_at, w.last_at,
+       w.waited + CASE WHEN w.last_at = max(w.last_at) OVER (PARTITION BY payment_id)
+                       THEN greatest(s.at - w.last_at, '0') ELSE '0' END AS waited,
+       w.times
+  FROM ops.payout_waited w JOIN public.payments p USING (payment_id) LEFT JOIN signed s USING (payment_id);
 COMMENT ON VIEW analytics.payout_waits IS 'What payouts have waited for before they were signed: one row per payment and reason. The log has no waits: these are kept beside it, and a database that is filled from the log begins without.';
 COMMENT ON COLUMN analytics.payout_waits.reason IS 'A code such as float, gas, appPerHour, treasuryPaused: docs/operations.md has them.';
 COMMENT ON COLUMN analytics.payout_waits.first_at IS 'When it was first told to wait for this.';
 COMMENT ON COLUMN analytics.payout_waits.last_at IS 'When it was last told so.';
-COMMENT ON COLUMN analytics.payout_waits.waited IS 'For how long it was told so, one time after the other. The last try before it went on is not in it.';
+COMMENT ON COLUMN analytics.payout_waits.waited IS 'For how long, until it was told to wait for something else, or was signed. While it waits: until it was last told so.';
 COMMENT ON COLUMN analytics.payout_waits.times IS 'How often it began to wait for this.';
 
 CREATE OR REPLACE VIEW analytics.transfers AS

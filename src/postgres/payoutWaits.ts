@@ -13,8 +13,8 @@ export interface PayoutWait {
 const messageMax = 1_000;
 
 /**
- * Notes why a payout waits, adds to how long it has waited for that, and forgets what was noted a day ago. All parts of the statement see
- * the rows as they were before it. @throws Unavailable
+ * Notes why a payout waits, adds the time since it was last noted to the reason that was noted then, and forgets what was noted a day ago. All
+ * parts of the statement see the rows as they were before it. @throws Unavailable
  */
 export async function notePayoutWait(
   sql: Sql,
@@ -23,7 +23,10 @@ export async function notePayoutWait(
 ): Promise<void> {
   await sql.query(
     `WITH old AS (DELETE FROM ops.payout_waits WHERE noted_at < $5::timestamptz - interval '1 day' AND payment_id <> $1),
-     before AS (SELECT reason = $3 AS same, noted_at FROM ops.payout_waits WHERE payment_id = $1),
+     before AS (SELECT reason, reason = $3 AS same, noted_at FROM ops.payout_waits WHERE payment_id = $1),
+     over AS (
+       UPDATE ops.payout_waited AS h SET waited = h.waited + ($5 - before.noted_at)
+         FROM before WHERE h.payment_id = $1 AND h.reason = before.reason AND NOT before.same),
      waited AS (
        INSERT INTO ops.payout_waited AS h (payment_id, reason, chain_id, first_at, last_at, waited, times)
        VALUES ($1, $3, $2, $5, $5, '0', 1)

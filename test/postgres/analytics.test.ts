@@ -79,12 +79,18 @@ describe('schema analytics', () => {
         'SELECT payment_id, waited_for FROM analytics.payments WHERE waited_for IS NOT NULL',
       );
       assert.deepEqual(rows, [{ payment_id: paymentIdOf(2), waited_for: ['gas', 'float'] }]);
+      await database.query(`UPDATE ops.payout_waited SET last_at = '2020-01-01' WHERE reason = 'float'`);
+      await database.query(
+        `UPDATE ops.payout_waited SET last_at = (
+           SELECT signed_at - interval '30 s' FROM analytics.payments WHERE payment_id = $1) WHERE reason = 'gas'`,
+        [paymentIdOf(2)],
+      );
       const waits = await analyst.query(
         'SELECT reason, waited::text, times FROM analytics.payout_waits ORDER BY reason',
       );
       assert.deepEqual(waits, [
         { reason: 'float', waited: '00:02:00', times: 2 },
-        { reason: 'gas', waited: '00:03:00', times: 1 },
+        { reason: 'gas', waited: '00:03:30', times: 1 },
       ]);
     });
 

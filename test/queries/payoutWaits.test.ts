@@ -45,8 +45,8 @@ describe('payouts that wait', () => {
       [paymentIdOf(3)],
     );
     assert.deepEqual(rows, [
-      { reason: 'float', first_at: p.minute(1), last_at: p.minute(7), waited: '00:04:00', times: 2 },
-      { reason: 'gas', first_at: p.minute(5), last_at: p.minute(5), waited: '00:00:00', times: 1 },
+      { reason: 'float', first_at: p.minute(1), last_at: p.minute(7), waited: '00:05:00', times: 2 },
+      { reason: 'gas', first_at: p.minute(5), last_at: p.minute(5), waited: '00:01:00', times: 1 },
     ]);
   });
 });
