@@ -6,8 +6,13 @@ import type { Told } from '../../simulation/worker.ts';
 
 const program = fileURLToPath(new URL('../../simulation/run.ts', import.meta.url));
 
-async function simulate(from: number, seeds: number, processes = 2): Promise<readonly Told[]> {
-  const given = ['--json', '--from', String(from), '--seeds', String(seeds), '--processes', String(processes)];
+async function simulate(
+  from: number,
+  seeds: number,
+  processes = 2,
+  more: readonly string[] = [],
+): Promise<readonly Told[]> {
+  const given = ['--json', '--from', String(from), '--seeds', String(seeds), '--processes', String(processes), ...more];
   // Seeds that fail are told as well, with an exit code of their own.
   const ended = await promisify(execFile)(process.execPath, [program, '--no-shrink', ...given]).catch(
     (error: { stdout?: string; stderr?: string }) => ({ stdout: error.stdout ?? '', stderr: error.stderr ?? '' }),
@@ -28,6 +33,11 @@ describe('the service in a simulated world', function () {
     assert.deepEqual(failed, []);
     const wrong = told.reduce((sum, { faults }) => sum + faults, 0);
     assert.ok(wrong > 6_000, 'hardly anything went wrong in these worlds');
+  });
+
+  it('keeps them in a hundred more, of one payment each', async () => {
+    const failed = (await simulate(121, 100, 2, ['--payments', '1'])).filter(({ failure }) => failure !== null);
+    assert.deepEqual(failed, []);
   });
 
   it('replays a seed exactly, whatever ran in its process before', async () => {
