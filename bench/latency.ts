@@ -1,19 +1,16 @@
 /** How soon the service acts on what it has recorded: merchants are told of a payin, payouts are sent; one payment at a time, and many. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { StoredEvent } from '../domain/decider.ts';
 import { inParallel } from '../src/chains/inParallel.ts';
-import { openEventStore } from '../src/eventstore/client.ts';
 import { loadText } from './machine.ts';
-import { type Asked, createPayment, openCustomer } from './payments.ts';
+import { createPayment, eventOf, payEach, timeOf, untilPaidOut } from './payments.ts';
 import { openSendingNode, type SendingNode } from './sendingNode.ts';
 import { startServer } from './servers.ts';
 import { median, table } from './table.ts';
 import type { BenchWorld } from './world.ts';
 
 const atOnce = 20;
-const patience_ms = 180_000;
 /** Prime to the blocks and the polls, so that payments come at every moment between two of them. */
 const alone = { payments: 25, pause_ms: 1_117 };
 const busy = { perSecond: 20, pause_ms: 50 };
@@ -52,15 +49,6 @@ export async function benchLatency(world: BenchWorld, { seconds }: { readonly se
 
 const idOf = ([first]: readonly StoredEvent[]): string => first?.stream.slice('payment-'.length) ?? '';
 
-const eventOf = (history: readonly StoredEvent[], type: string): StoredEvent => {
-  const found = history.find((event) => event.type === type);
-  if (!found) throw new Error(`a payment has no ${type}`);
-  return found;
-};
-
-export const timeOf = (history: readonly StoredEvent[], type: string): number =>
-  Date.parse((eventOf(history, type).metadata as { readonly at: string }).at);
-
 const sentAt = (node: SendingNode, history: readonly StoredEvent[]): number =>
   node.sentAt_ms((eventOf(history, 'PayoutSigned').data as { readonly hash: string }).hash);
 
@@ -68,17 +56,6 @@ function spread(times_ms: readonly number[]): readonly string[] {
   const sorted = times_ms.toSorted((a, b) => a - b);
   const at = (part: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
   return [sorted.length, median(sorted), at(0.95), at(1)].map((value) => String(Math.round(value)));
-}
-
-/** One transfer after the other; none waits for the one before to be taken. */
-export async function payEach(world: BenchWorld, asked: readonly Asked[], pause_ms: number): Promise<void> {
-  const pay = await openCustomer(world);
-  const sent: Promise<unknown>[] = [];
-  for (const each of asked) {
-    sent.push(pay(each));
-    await sleep(pause_ms);
-  }
-  await Promise.all(sent);
 }
 
 /** When each payment's first webhook came, by the receiver's log. */
@@ -91,22 +68,4 @@ function webhooksOf({ dataDir }: BenchWorld): ReadonlyMap<string, number> {
     if (type === 'payment_payin_completed') came.set(data.id, Date.parse(receivedAt));
   }
   return came;
-}
-
-export async function untilPaidOut(
-  world: BenchWorld,
-  asked: readonly Asked[],
-): Promise<readonly (readonly StoredEvent[])[]> {
-  const store = openEventStore({ url: world.eventStore.url });
-  try {
-    return await inParallel(asked, atOnce, async ({ id }) => {
-      for (const until_ms = Date.now() + patience_ms; Date.now() < until_ms; await sleep(500)) {
-        const events = await store.read(`payment-${id}`);
-        if (events.at(-1)?.type === 'PayoutConfirmed') return events;
-      }
-      throw new Error(`a payment was not paid out within ${patience_ms} ms`);
-    });
-  } finally {
-    await store.close();
-  }
 }

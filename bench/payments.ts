@@ -1,9 +1,13 @@
 /** Payments at a running service, from Base to Base: ordered, and paid by the customer. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Address, createWalletClient, encodeFunctionData, erc20Abi, http, publicActions } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { chainOf } from '../domain/chains.ts';
+import type { StoredEvent } from '../domain/decider.ts';
 import { parseAmount } from '../domain/money.ts';
 import { keepKeys } from '../sandbox/keys.ts';
+import { inParallel } from '../src/chains/inParallel.ts';
+import { openEventStore } from '../src/eventstore/client.ts';
 import type { BenchWorld } from './world.ts';
 
 export interface Asked {
@@ -46,3 +50,45 @@ export async function openCustomer({ dataDir, rpcUrl }: BenchWorld): Promise<(as
     return wallet.sendTransaction({ chain: null, to: token?.address as Address, data, nonce, gas });
   };
 }
+
+/** One transfer after the other; none waits for the one before to be taken. */
+export async function payEach(world: BenchWorld, asked: readonly Asked[], pause_ms: number): Promise<void> {
+  const pay = await openCustomer(world);
+  const sent: Promise<unknown>[] = [];
+  for (const each of asked) {
+    sent.push(pay(each));
+    await sleep(pause_ms);
+  }
+  await Promise.all(sent);
+}
+
+const readAtOnce = 20;
+const patience_ms = 180_000;
+
+/** @returns the events of each payment, once it is paid out */
+export async function untilPaidOut(
+  world: BenchWorld,
+  asked: readonly Asked[],
+): Promise<readonly (readonly StoredEvent[])[]> {
+  const store = openEventStore({ url: world.eventStore.url });
+  try {
+    return await inParallel(asked, readAtOnce, async ({ id }) => {
+      for (const until_ms = Date.now() + patience_ms; Date.now() < until_ms; await sleep(500)) {
+        const events = await store.read(`payment-${id}`);
+        if (events.at(-1)?.type === 'PayoutConfirmed') return events;
+      }
+      throw new Error(`a payment was not paid out within ${patience_ms} ms`);
+    });
+  } finally {
+    await store.close();
+  }
+}
+
+export const eventOf = (history: readonly StoredEvent[], type: string): StoredEvent => {
+  const found = history.find((event) => event.type === type);
+  if (!found) throw new Error(`a payment has no ${type}`);
+  return found;
+};
+
+export const timeOf = (history: readonly StoredEvent[], type: string): number =>
+  Date.parse((eventOf(history, type).metadata as { readonly at: string }).at);

@@ -1,10 +1,8 @@
 /** How many payouts a second one account of one EVM chain makes, by how far away its node is and how often the chain has a block. */
-
 import { outstandingMax } from '../domain/treasury/state.ts';
 import { inParallel } from '../src/chains/inParallel.ts';
-import { payEach, timeOf, untilPaidOut } from './latency.ts';
 import { loadText } from './machine.ts';
-import { createPayment } from './payments.ts';
+import { createPayment, payEach, timeOf, untilPaidOut } from './payments.ts';
 import { openSendingNode } from './sendingNode.ts';
 import { startServer } from './servers.ts';
 import { table } from './table.ts';
@@ -14,7 +12,7 @@ const atOnce = 20;
 const blockTimes_s = [1, 0.25];
 const roundTrips_ms = [0, 100];
 
-/** @param payments that are all paid before the service looks at any */
+/** @param burst payments, which are all paid before the service looks at any */
 export async function benchPayouts({ burst }: { readonly burst: number }): Promise<string> {
   const rows: (readonly string[])[] = [];
   for (const blockTime_s of blockTimes_s)

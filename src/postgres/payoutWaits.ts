@@ -24,7 +24,7 @@ export async function notePayoutWait(
   await sql.query(
     `WITH old AS (DELETE FROM ops.payout_waits WHERE noted_at < $5::timestamptz - interval '1 day' AND payment_id <> $1),
      before AS (SELECT reason, reason = $3 AS same, noted_at FROM ops.payout_waits WHERE payment_id = $1),
-     over AS (
+     ended AS (
        UPDATE ops.payout_waited AS h SET waited = h.waited + ($5 - before.noted_at)
          FROM before WHERE h.payment_id = $1 AND h.reason = before.reason AND NOT before.same),
      waited AS (

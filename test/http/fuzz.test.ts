@@ -187,7 +187,7 @@ function generated(world: World, ids: readonly string[]): fc.Arbitrary<Generated
   );
   const anything = fc.record({ method, path, query, key, type, other, body });
   // One of a hundred has all parts of a payment's creation right: chance alone puts them together four times in ten thousand, and now and then never.
-  const sent = fc.record({
+  const creation = fc.record({
     method: fc.constant('POST'),
     path: fc.constant('/payment-api/payments'),
     query: fc.constant(''),
@@ -197,7 +197,7 @@ function generated(world: World, ids: readonly string[]): fc.Arbitrary<Generated
     body: text(fc.oneof(sound, fc.constant(goodRequest({})))),
   });
   return fc
-    .oneof({ weight: 99, arbitrary: anything }, { weight: 1, arbitrary: sent })
+    .oneof({ weight: 99, arbitrary: anything }, { weight: 1, arbitrary: creation })
     .map(({ method, path, query, key, type, other, body }) => ({
       method,
       path: path + query,

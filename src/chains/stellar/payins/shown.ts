@@ -39,7 +39,7 @@ function transfersIn(node: StellarNode, reader: TransferReader, found: FoundTran
 /** What a node says of a transfer that another has told. @throws RpcFailed when it cannot say: it lags, or has forgotten the ledger */
 export async function stated(node: StellarNode, reader: TransferReader, transfer: Transfer): Promise<Statement> {
   const { txHash } = transfer;
-  const found = await foundOr(node, txHash, BigInt(transfer.blockNumber));
+  const found = await whatItKnows(node, txHash, BigInt(transfer.blockNumber));
   if (found.status === 'NOT_FOUND') return { instead: `has no transaction ${txHash}` };
   const shown = transfersIn(node, reader, found, txHash).find((each) => sameTransfer(each, transfer));
   return shown ? 'same' : { instead: `has transaction ${txHash} in ledger ${found.ledger}, without that transfer` };
@@ -47,13 +47,13 @@ export async function stated(node: StellarNode, reader: TransferReader, transfer
 
 /** Whether a node has a payin: a closed ledger stays, so that what is not in it now was made up. @throws RpcFailed when it cannot say */
 export async function isShown(node: StellarNode, reader: TransferReader, seen: SeenPayin): Promise<boolean> {
-  const found = await foundOr(node, seen.txHash, seen.blockNumber);
+  const found = await whatItKnows(node, seen.txHash, seen.blockNumber);
   if (found.status === 'NOT_FOUND') return false;
   return transfersIn(node, reader, found, seen.txHash).some((each) => transferId(each) === seen.transferId);
 }
 
 /** @throws RpcFailed when the node does not show it, and does not know the ledger that it would be in */
-async function foundOr(node: StellarNode, txHash: string, ledger: bigint): Promise<FoundTransaction> {
+async function whatItKnows(node: StellarNode, txHash: string, ledger: bigint): Promise<FoundTransaction> {
   const found = await transactionOf(node, txHash);
   const { oldest, latest } = found.range;
   if (found.status !== 'NOT_FOUND' || (oldest.ledger <= ledger && ledger <= latest.ledger)) return found;
