@@ -1,0 +1,18 @@
+#!/bin/sh
+# What the official image's entry point does, as far as the compose files need it.
+set -eu
+export PGDATA=/var/lib/postgresql/18/docker
+bin=/usr/local/postgres/bin
+password=${POSTGRES_PASSWORD:-$(cat "${POSTGRES_PASSWORD_FILE:-/dev/null}")}
+as_postgres() { setpriv --reuid=999 --regid=999 --clear-groups "$@"; }
+if [ ! -s "$PGDATA/PG_VERSION" ]; then
+  install --directory --owner=999 --group=999 --mode=0700 /var/lib/postgresql/18 "$PGDATA"
+  printf %s "$password" >/tmp/password
+  chown 999 /tmp/password
+  as_postgres "$bin/initdb" --pgdata="$PGDATA" --username="$POSTGRES_USER" --pwfile=/tmp/password --auth=scram-sha-256 --encoding=UTF8 --locale=C
+  rm /tmp/password
+  printf 'host all all all scram-sha-256\n' >>"$PGDATA/pg_hba.conf"
+  printf 'CREATE DATABASE %s;\n' "$POSTGRES_DB" | as_postgres "$bin/postgres" --single -D "$PGDATA" postgres >/dev/null
+fi
+shift
+exec setpriv --reuid=999 --regid=999 --clear-groups "$bin/postgres" -D "$PGDATA" -c listen_addresses='*' -c unix_socket_directories='' "$@"
