@@ -34,6 +34,8 @@ export interface Config {
   readonly trustedProxies: readonly string[];
   readonly connections: ConnectionLimits;
   readonly rates: RateLimits;
+  /** Into how many parts webhooks and expiry are divided, for as many instances at most. The same everywhere. */
+  readonly workerShares: number;
   readonly open: OpenLimits;
   readonly dataDir: string;
   readonly databaseUrl: string;
@@ -101,6 +103,8 @@ export class ConfigError extends Error {
   }
 }
 
+const workerSharesMax = 64;
+
 /** @throws ConfigError that names every problem at once */
 export function readConfig(env: Env): Config {
   const problems: string[] = [];
@@ -124,6 +128,7 @@ export function readConfig(env: Env): Config {
           )
         : usualRoles,
     host: read.text('HOST', '127.0.0.1'),
+    workerShares: read.integer('WORKER_SHARES', 1, 1, workerSharesMax),
     port: read.integer('PORT', 3000, 0, 65_535),
     publicUrl: read.url('PUBLIC_URL', /^https?:$/)?.replace(/\/+$/, '') ?? null,
     operations: {

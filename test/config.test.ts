@@ -55,6 +55,21 @@ describe('configuration', () => {
     ]);
   });
 
+  it('takes WebSockets of nodes that push, beyond this machine encrypted ones, and none of a chain that is polled', () => {
+    const chains = {
+      ...{ RPC_URLS_501: 'https://solana.example.com', RPC_URLS_1500: 'https://stellar.example.com' },
+      WS_URLS_8453: 'wss://base.example.com/key',
+    };
+    const problems = problemsOf({
+      ...{ ...good, ...chains, WS_URLS_501: 'wss://one.example.com,ws://two.example.com' },
+      WS_URLS_1500: 'wss://stellar.example.com',
+    }).filter((problem) => problem.startsWith('WS_URLS_'));
+    assert.deepEqual(problems, [
+      'WS_URLS_501: entry 2 is ws: beyond this machine a node must be reached by wss',
+      'WS_URLS_1500: Stellar is polled',
+    ]);
+  });
+
   it('puts heads on Stellar when that is asked for, and Stellar is there', () => {
     assert.equal(readConfig(good).heads.anchor, null);
     assert.deepEqual(problemsOf({ ...good, HEADS_ANCHOR: 'stellar' }), [

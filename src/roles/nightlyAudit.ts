@@ -1,10 +1,12 @@
 /** The role `audit`: once a night the operator's own tool runs, and what it found is told. */
 import { auditDirectory, readLast } from '../audit/last.ts';
 import { runNightly } from '../audit/nightly.ts';
+import type { Leases } from '../runtime/leases.ts';
 import { runAuditTool } from './auditTool.ts';
 import type { Core } from './core.ts';
 
-export interface NightlyAuditDeps extends Pick<Core, 'leases' | 'clock' | 'telemetry'> {
+export interface NightlyAuditDeps extends Pick<Core, 'clock' | 'telemetry'> {
+  readonly leases: Pick<Leases, 'hold'>;
   readonly config: Pick<Core['config'], 'dataDir' | 'auditAt'>;
   /** What runs in place of the operator's tool. */
   readonly program?: string;

@@ -103,16 +103,24 @@ export function payinWorkers(
   const { clock, crash, database, telemetry } = core;
   const { chainId, nodeHeads } = ingester;
   const cursors = createCursors(database);
-  const isOurs = async (accounts: readonly string[]) =>
-    (await heads.isAwaited()) &&
-    (
-      await matchDeposits(
-        database,
-        accounts.map((account) => payinAddress(account, null)),
-      )
-    ).length > 0;
+  const oursAmong = async (accounts: readonly string[]) => {
+    const places = accounts.map((account) => payinAddress(account, null));
+    const own = new Set((await matchDeposits(database, places)).map(({ address }) => address));
+    return accounts.filter((_, at) => own.has(places[at]?.address ?? ''));
+  };
+  const pushed =
+    pushes &&
+    createPushed({
+      pushes,
+      clock,
+      block_ms: chainOf(chainId).block_ms,
+      isAwaited: () => heads.isAwaited(),
+      oursAmong,
+      lookFirst: ingester.lookFirst,
+      count: (to, transfers) => telemetry.countPushed(chainId, to, transfers),
+    });
   const heads: HeadWatch = watchHeads({
-    pushed: pushes && createPushed({ pushes, clock, block_ms: chainOf(chainId).block_ms, isOurs }),
+    pushed,
     nodeHeads,
     clock,
     poll_ms,

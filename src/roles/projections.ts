@@ -3,16 +3,18 @@ import { introduceWebhookTypes } from '../../commands/introduceWebhookTypes.ts';
 import { laterWebhookEventTypes } from '../../domain/webhook.ts';
 import { projectionSets } from '../../projections/sets.ts';
 import { type ProjectionReport, runProjections } from '../runtime/projections.ts';
+import { sharedLog } from '../runtime/sharedLog.ts';
 import type { Telemetry } from '../runtime/telemetry.ts';
 import type { Core } from './core.ts';
 
 /** Keeps both sets of read models filled. A set that meets a poison event stops, loudly; the other goes on. */
 export async function runProjectionsRole(core: Core, signal: AbortSignal): Promise<void> {
   const { store, clock, database, leases, crash, telemetry, workHandle } = core;
+  const shared = { ...store.workers, ...sharedLog(store.workers) };
   await Promise.all(
     projectionSets.map((set) =>
       runProjections({
-        store: store.workers,
+        store: shared,
         database,
         leases,
         codec: eventCodec,

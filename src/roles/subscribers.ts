@@ -1,10 +1,10 @@
-/** Payins, payouts, webhooks and expiry: what acts on the world. One active instance each, standbys take over. */
+/** Payins, payouts, webhooks and expiry: what acts on the world. One active instance each, standbys take over; webhooks and expiry can be shared. */
 import { filter, NEVER, type Observable } from 'rxjs';
 import { eventCodec } from '../../commands/codec.ts';
 import { currentState } from '../../commands/handle.ts';
 import type { ChainId } from '../../domain/chains.ts';
 import { merchant } from '../../domain/merchant/state.ts';
-import { dueExpiries, duePolicyRefunds, dueWebhooks, unfinishedMatches } from '../../queries/work.ts';
+import { dueExpiries, duePolicyRefunds, dueWebhooks, type Share, unfinishedMatches } from '../../queries/work.ts';
 import { allFamilies } from '../chains/families.ts';
 import type { DepositOwner } from '../chains/family.ts';
 import { createSpentLately } from '../chains/money/spentLately.ts';
@@ -19,6 +19,7 @@ import { followForNotices } from '../subscribers/notices.ts';
 import { policyRefundsWorker, policyRefundsWorkerName } from '../subscribers/policyRefunds.ts';
 import { unfinishedMatchesName, unfinishedMatchesWorker } from '../subscribers/unfinishedMatches.ts';
 import { createWebhookWorker, deliveriesPerAppMax } from '../subscribers/webhooks.ts';
+import type { Worker } from '../subscribers/worker.ts';
 import { openOutbox } from './accounts.ts';
 import { booksWorkers } from './books.ts';
 import { cashbackChannel, cashbackWorkers } from './cashback.ts';
@@ -27,7 +28,7 @@ import type { Core } from './core.ts';
 import { runHeads } from './heads.ts';
 import { followChanges, payinWorkers } from './payins.ts';
 import { refundsOf } from './refunds.ts';
-import { type RoleWorker, runRoleWorkers } from './roleWorkers.ts';
+import { type RoleWorker, runRoleWorkers, runSharedWorkers } from './roleWorkers.ts';
 import { remoteSignerOf, signersOf } from './signers.ts';
 import { sweepWorkers } from './sweeps.ts';
 import { impossiblePayouts, transferAudits, transferWorkers } from './transfers.ts';
@@ -45,6 +46,11 @@ export async function runSubscribersRole(core: Core, signal: AbortSignal): Promi
     core.notifications.pipe(filter(({ channel }) => channel === name));
   const run = (role: string, wake: Observable<unknown>, ...workers: readonly RoleWorker[]) =>
     runRoleWorkers({ ...core, failures, wake }, role, workers, signal);
+  // biome-ignore lint/suspicious/noExplicitAny: a worker hands its own items to itself
+  const shared = (role: string, wake: Observable<unknown>, workerOf: (share: Share) => Worker<any>) => {
+    const workersOf = (share: Share) => [{ worker: workerOf(share) }];
+    return runSharedWorkers({ ...core, failures, wake }, role, core.config.workerShares, workersOf, signal);
+  };
 
   await Promise.all([
     ...[...core.chains.values()].map((chain) =>
@@ -56,9 +62,9 @@ export async function runSubscribersRole(core: Core, signal: AbortSignal): Promi
     run('payoutAudit', NEVER, ...transferAudits(core)),
     ...impossiblePayouts(core).map((worker) => run('impossiblePayouts', NEVER, worker)),
     run('policyRefunds', told('todo_policy_refunds'), { worker: policyRefunds(core) }),
-    run('webhooks', told('todo_webhooks'), { worker: webhooks(core) }),
+    shared('webhooks', told('todo_webhooks'), (share) => webhooks(core, share)),
     run('cashback', told(cashbackChannel), ...cashbackWorkers(core)),
-    run('expiry', told(endPassedChannel), { worker: expiry(core) }),
+    shared('expiry', told(endPassedChannel), (share) => expiry(core, share)),
     ...depositStock(core).map((worker) => run('depositOwners', told(stockChannel), worker)),
     run('unmatched', NEVER, { worker: unmatchedMoney(core), idle_ms: unmatchedIdle_ms }),
     ...sweepWorkers(core).map((worker) => run('sweeps', NEVER, worker)),
@@ -90,12 +96,16 @@ const policyRefunds = (core: Core) =>
     due: (max, now) => duePolicyRefunds(core.database, { worker: policyRefundsWorkerName, max, now }),
   });
 
-const webhooks = (core: Core) =>
-  createWebhookWorker({
+function webhooks(core: Core, share: Share) {
+  // Of all shares together, whoever has them.
+  const perAppMax = Math.ceil(deliveriesPerAppMax / share.of);
+  return createWebhookWorker({
+    perAppMax,
     // Twice as many: those that are being claimed are still in the list.
-    due: (max, now) => dueWebhooks(core.database, { worker: 'webhooks', max, now, perApp: 2 * deliveriesPerAppMax }),
+    due: (max, now) => dueWebhooks(core.database, { worker: 'webhooks', max, now, perApp: 2 * perAppMax, share }),
     send: webhookSender(core, { handle: core.workHandle, store: core.store.workers }),
   });
+}
 
 /** Nobody is told where no mail is sent; whoever sets SMTP_URL later begins there. */
 async function notices(core: Core, signal: AbortSignal): Promise<void> {
@@ -123,7 +133,7 @@ const unmatchedMoney = ({ workHandle, clock, database }: Core) =>
     due: (max, now) => unfinishedMatches(database, { worker: unfinishedMatchesName, max, now }),
   });
 
-function expiry({ workHandle, clock, chains, database }: Core) {
+function expiry({ workHandle, clock, chains, database }: Core, share: Share) {
   const cursors = createCursors(database);
   const finalPasses = (chainId: ChainId) =>
     chains.get(chainId)?.ingester.passes.filter((pass) => pass !== 'head') ?? [];
@@ -131,7 +141,7 @@ function expiry({ workHandle, clock, chains, database }: Core) {
   return expiryWorker({
     handle: workHandle,
     clock,
-    due: (max, now) => dueExpiries(database, { worker: 'expiry', passes, max, now }),
+    due: (max, now) => dueExpiries(database, { worker: 'expiry', passes, max, now, share }),
     scannedTo: (chainId) => cursors.scannedTo(chainId, finalPasses(chainId)),
   });
 }

@@ -47,6 +47,7 @@ const auditIdle_ms = 30_000;
 const noncesIdle_ms = 5_000;
 const impossibleIdle_ms = 60_000;
 const batchesIdle_ms = 1_000;
+const lookLeast_ms = 200;
 
 export interface OwnerNeeds extends Pick<Core, 'workHandle' | 'clock' | 'chains'> {
   /** What a withdrawal must leave. */
@@ -98,6 +99,7 @@ export function transferWorkers(core: Core, signers: Signers, lately: SpentLatel
         ...signing,
         crash,
         poll_ms,
+        look_ms: lookAt(chainId, poll_ms),
         due: async (max, now) => {
           await restored();
           await recall();
@@ -132,6 +134,10 @@ export function transferWorkers(core: Core, signers: Signers, lately: SpentLatel
     return [transfers, nonces, { worker: batches, idle_ms: batchesIdle_ms }];
   });
 }
+
+/** A nonce comes free with a block: an account that has none to give is looked at once a block, and no more often than a few times a second. */
+const lookAt = (chainId: ChainId, poll_ms: number): number =>
+  Math.min(poll_ms, Math.max(chainOf(chainId).block_ms, lookLeast_ms));
 
 const restoredReason = 'the log was restored from a backup: compare the treasury first, docs/operations.md, Backup';
 

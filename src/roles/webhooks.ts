@@ -12,6 +12,7 @@ import { merchant } from '../../domain/merchant/state.ts';
 import { getDelivery, listDeliveries } from '../../queries/deliveries.ts';
 import type { Webhooks } from '../http/deps.ts';
 import { admitApp, type Rates } from '../http/rates.ts';
+import { joined } from '../runtime/joined.ts';
 import { randomIds } from '../runtime/system.ts';
 import { createAddressCheck } from '../security/publicAddress.ts';
 import { createWebhookBodies } from '../subscribers/webhookBody.ts';
@@ -37,11 +38,11 @@ export function webhookSender(core: Core, { handle, store }: Deciding): SendWebh
     }),
     bodyOf: createWebhookBodies({ store, codec: eventCodec }),
     // From the log: read models may not know of a rotation yet.
-    async secretOf(appId) {
+    secretOf: joined(async (appId) => {
       const { webhookSecret } = await currentState(handle, merchant, appId);
       if (!webhookSecret) throw new Error(`app ${appId} has no webhook secret: rotate it to get one`);
       return box.open(webhookSecret.ciphertext, webhookSecretContext(appId));
-    },
+    }),
   });
 }
 

@@ -6,6 +6,8 @@ import type { Database } from '../postgres/database.ts';
 export interface LeasesDeps {
   readonly database: Pick<Database, 'connect'>;
   readonly clock: Clock;
+  /** How long a session may say nothing before Postgres ends it, and with it its leases. */
+  readonly silence_ms?: number;
 }
 
 export interface Leases {
@@ -18,6 +20,8 @@ export interface Leases {
    * @throws what `work` throws
    */
   hold(name: string, signal: AbortSignal, work: (held: AbortSignal) => Promise<void>): Promise<void>;
+  /** How many processes have asked this of that name and still live, this one among them. @throws when Postgres gives no answer */
+  present(name: string): Promise<number>;
   /** Gives up whatever is held. */
   close(): Promise<void>;
 }
@@ -37,13 +41,20 @@ const retry_ms = 500;
 /** How often a session makes sure that its connection, and with it its leases, still is there. */
 const heartbeat_ms = 5_000;
 
-/** Leases as session advisory locks, all of a process on one connection: the server frees them when connection or process dies. */
-export function openLeases({ database, clock }: LeasesDeps): Leases {
+/** Three heartbeats: an instance that is frozen or cut off keeps its connection as the server sees it, for hours. */
+const silenceUsual_ms = 15_000;
+
+/**
+ * Leases as session advisory locks, all of a process on one connection: the server frees them when connection or process dies, or says
+ * nothing.
+ */
+export function openLeases({ database, clock, silence_ms = silenceUsual_ms }: LeasesDeps): Leases {
   let current: Promise<Session> | undefined;
   let closed = false;
 
   /** The same one for all until it is lost. @throws when Postgres gives no connection */
   function session(): Promise<Session> {
+    if (closed) return Promise.reject(new Error('the leases of this process are closed'));
     const opening = current ?? openSession();
     if (current === undefined) {
       current = opening;
@@ -70,6 +81,10 @@ export function openLeases({ database, clock }: LeasesDeps): Leases {
       turn = answered.catch(() => {});
       return answered;
     };
+    await ask(`SELECT set_config('idle_session_timeout', $1, false)`, [`${silence_ms}ms`]).catch(async (error) => {
+      await end();
+      throw error;
+    });
     heartbeat(ask, lost.signal).catch(end);
     return { ask, lost: lost.signal, held: new Set(), end };
   }
@@ -125,12 +140,27 @@ export function openLeases({ database, clock }: LeasesDeps): Leases {
         }
       }
     },
+    async present(name) {
+      const { ask, held } = await session();
+      const here = `${name}:present`;
+      if (!held.has(here)) await ask('SELECT pg_advisory_lock_shared(hashtextextended($1, 0))', [here]);
+      held.add(here);
+      const [row] = await ask<{ present: number }>(countPresent, [here]);
+      return row?.present ?? 1;
+    },
     async close() {
       closed = true;
       await current?.then((open) => open.end()).catch(() => {});
     },
   };
 }
+
+/** A key of 64 bits stands in two columns. */
+const countPresent = `SELECT count(*)::integer AS present
+   FROM pg_locks, LATERAL (SELECT hashtextextended($1, 0) AS key) AS wanted
+  WHERE locktype = 'advisory' AND mode = 'ShareLock' AND granted AND objsubid = 1
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+    AND classid = ((key >> 32) & 4294967295)::oid AND objid = (key & 4294967295)::oid`;
 
 async function locks({ ask }: Session, what: 'pg_try_advisory_lock' | 'pg_advisory_unlock', name: string) {
   const [row] = await ask<{ done: boolean }>(`SELECT ${what}(hashtextextended($1, 0)) AS done`, [name]);

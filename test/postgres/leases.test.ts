@@ -75,6 +75,23 @@ describe('a lease', () => {
     await Promise.all([two, heir]);
   });
 
+  it('of a process that says nothing any more, though its connection stands, passes to another', async () => {
+    const silent = openLeases({ database, clock: { ...clock, sleep: () => new Promise(() => {}) }, silence_ms: 100 });
+    const [held, over] = [Promise.withResolvers<void>(), new AbortController()];
+    const one = silent.hold('work', over.signal, async (mine) => {
+      held.resolve();
+      await aborted(mine);
+      over.abort();
+    });
+    await held.promise;
+    const other = hold(others, 'other', new Set());
+    await other.held;
+    await one;
+    stop.abort();
+    await other.ended;
+    await silent.close();
+  });
+
   it('is noticed to be lost with its connection, and taken up again', async () => {
     const held: AbortSignal[] = [];
     const again = Promise.withResolvers<void>();
