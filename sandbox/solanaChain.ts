@@ -53,15 +53,15 @@ async function keepNode({ dataDir, children, blockTime_s }: SolanaChainOptions) 
   return children.keep(
     name,
     async () => {
-      const launch = (port?: number) =>
+      const launch = (port: number) =>
         startSolana({
           slot_ms: Math.max(slotMin_ms, (blockTime_s * 1_000) / slotsPerBlockTime),
           stateFile: join(dataDir, 'chains', '501.jsonl'),
           logFile: join(dataDir, 'logs', `${name}.log`),
           detached: true,
-          ...(port !== undefined && { port }),
+          port,
         });
-      const { pid, rpcUrl } = await onSamePort(children.last(name)?.['rpcUrl'], launch, launch);
+      const { pid, rpcUrl } = await onSamePort(children.last(name)?.['rpcUrl'], launch);
       return { pid, facts: { rpcUrl } };
     },
     ({ rpcUrl }) => solanaAnswers(rpcUrl),

@@ -28,6 +28,8 @@ export const relaxed_ms = 5_000;
 const again_ms = 300;
 /** However much is pushed, a node is asked no sooner after the last poll: who floods a socket must not use up what nodes take. */
 const pushedLeast_ms = 200;
+/** Where the polls stay as close as they are, a push brings the next one forward by so much of its pause at most. */
+const forwardMost = 0.5;
 /** That no payment waits stands until the read models change; a notification of that may be lost, so no longer than this. */
 const unchangedMax_ms = 30_000;
 
@@ -84,16 +86,14 @@ export function watchHeads(deps: HeadWatchDeps): HeadWatch {
         known = head;
         tell();
       }
-      if (pushed?.isLive()) {
-        // A node may come to a block a moment after another has pushed it.
-        woken = unheard || (await pause(woken ? again_ms : relaxed_ms, signal));
-        const early_ms = now_ms + pushedLeast_ms - epochMs(clock.now());
-        if (woken && early_ms > 0) await clock.sleep(early_ms, signal);
-        continue;
-      }
-      await pause(rhythm.pause_ms(now_ms), signal);
+      const live = pushed?.isLive() ?? false;
+      // A node may come to a block a moment after another has pushed it.
+      const usual_ms: number = live ? (woken ? again_ms : relaxed_ms) : rhythm.pause_ms(now_ms);
+      woken = unheard || (await pause(usual_ms, signal));
+      const early_ms = now_ms + (live ? pushedLeast_ms : poll_ms * forwardMost) - epochMs(clock.now());
+      if (woken && early_ms > 0) await clock.sleep(early_ms, signal);
       // When blocks come, nobody can tell from polls that are far between.
-      if (await rested(now_ms, signal)) rhythm = createRhythm(poll_ms);
+      if (!live && !woken && (await rested(now_ms, signal))) rhythm = createRhythm(poll_ms);
     }
   }
 

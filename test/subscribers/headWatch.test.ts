@@ -133,9 +133,12 @@ describe('a chain whose nodes push what is new', () => {
     until_ms,
     pushes_ms,
     asked = () => {},
+    live = true,
   }: {
     readonly until_ms: number;
     readonly pushes_ms: readonly number[];
+    /** Whether polls may be far between. */
+    readonly live?: boolean;
     /** What happens while a node is asked. */
     readonly asked?: (at_ms: number, wakes: Subject<void>) => void;
   }) {
@@ -168,7 +171,7 @@ describe('a chain whose nodes push what is new', () => {
         },
       },
       poll_ms,
-      pushed: { wakes, isLive: () => true },
+      pushed: { wakes, isLive: () => live },
       ...alwaysAwaited,
     });
     const listening = watch.moved.subscribe();
@@ -190,6 +193,21 @@ describe('a chain whose nodes push what is new', () => {
     const asked = (at_ms: number, wakes: Subject<void>) => (at_ms === 5_000 ? wakes.next() : undefined);
     const polls_ms = await polled({ until_ms: 11_000, pushes_ms: [], asked });
     assert.deepEqual(polls_ms, [0, 5_000, 5_200, 5_500, 10_500]);
+  });
+
+  it('is polled as often as without pushes where a poll may not find what was not pushed, and sooner for a push', async () => {
+    assert.deepEqual(gaps(await polled({ until_ms: 5_000, pushes_ms: [], live: false })), repeated(10, poll_ms));
+    const polls_ms = await polled({ until_ms: 2_000, pushes_ms: [800, 1_100], live: false });
+    assert.deepEqual(polls_ms, [0, 500, 800, 1_100, 1_600]);
+  });
+
+  it('is asked twice as often at most for a flood of pushes there', async () => {
+    const pushes_ms = Array.from({ length: 50 }, (_, at) => at * 100);
+    const polls_ms = await polled({ until_ms: 4_000, pushes_ms, live: false });
+    assert.ok(
+      gaps(polls_ms).every((gap_ms) => gap_ms >= poll_ms / 2),
+      polls_ms.join(' '),
+    );
   });
 
   it('is asked no faster for a flood of pushes than five times a second', async () => {

@@ -50,10 +50,10 @@ describe('webhook worker', () => {
     const post = createWebhookPost({ isAllowed: createAddressCheck(['127.0.0.1/32']), extraCa: [receiver.ca] });
     const bodyOf = createWebhookBodies({ store, codec: eventCodec });
     const send = createSendWebhook({ handle, clock: systemClock, post, bodyOf, secretOf: async () => secret });
-    const worker = createWebhookWorker({ due: async () => [], send });
+    const worker = createWebhookWorker({ due: async () => [], send, perAppMax: 16 });
     const received = (deliveryId: string) =>
       receiver.logged().filter(({ body }) => JSON.parse(body).event_id === deliveryId);
-    return { store, worker, due, received, events };
+    return { store, worker, due, send, received, events };
   }
 
   const { signal } = new AbortController();
@@ -108,6 +108,21 @@ describe('webhook worker', () => {
     await Promise.all([worker.act(item, signal), worker.act(item, signal)]);
     await worker.act(item, signal);
     assert.equal(received(item.deliveryId).length, 1);
+  });
+
+  it('is told once of what it has sent, however long the list has it', async () => {
+    const { worker, due, send } = await world();
+    const [first, second] = [
+      due('PaymentFunded', 'payment_payin_completed'),
+      due('PayoutConfirmed', 'payment_payout_completed'),
+    ];
+    const listed = createWebhookWorker({ due: async () => [first, second], send, perAppMax: 16 });
+    const now = systemClock.now();
+    await listed.act(first, signal);
+    assert.deepEqual(await listed.due(10, now), [second]);
+    await assert.rejects(listed.act({ ...second, eventId: 'other' }, signal));
+    assert.deepEqual(await listed.due(10, now), [second], 'what failed is tried again');
+    assert.deepEqual(await worker.due(10, now), []);
   });
 
   it('claims nothing while the event is not where the to-do says', async () => {

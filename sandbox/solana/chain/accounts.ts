@@ -18,6 +18,11 @@ export interface Accounts {
   rollback(slot: number): void;
   /** Nothing up to this slot will be asked for or undone. */
   settle(slot: number): void;
+  /** What was written in the slots after one and up to another, slot by slot, as far as `settle` has left it. */
+  writtenIn(
+    after: number,
+    upTo: number,
+  ): readonly { readonly slot: number; readonly addresses: ReadonlySet<Address> }[];
   /** Every address that was ever written. */
   addresses(): Iterable<Address>;
   /** What `settle` left: everything as of one slot, then the changes of each later slot. */
@@ -85,6 +90,11 @@ export function createAccounts(machine: Machine, first: number): Accounts {
       if ((all[0]?.slot ?? Number.POSITIVE_INFINITY) > settled) return;
       all = all.filter((change) => change.slot > settled);
       index(all);
+    },
+    writtenIn(after, upTo) {
+      const within = all.filter(({ slot }) => slot > after && slot <= upTo);
+      const slots = [...Map.groupBy(within, ({ slot }) => slot)].toSorted(([one], [other]) => one - other);
+      return slots.map(([slot, changes]) => ({ slot, addresses: new Set(changes.map(({ address }) => address)) }));
     },
     addresses: () => written,
     dump() {

@@ -87,9 +87,10 @@ export function openChain(options: ChainOptions): Chain {
       times.add(head + slots, Math.max(times.at(head) + slots * seconds, now_s()));
       head += slots;
       blockhashes.reach(head);
-      accounts.settle(slotAt('finalized', head, finality) - lag_slotsMax);
       if (head > reserved) note({});
       else for (const listener of listeners) listener();
+      // Whoever listens is told of what the slots changed before it is forgotten.
+      accounts.settle(slotAt('finalized', head, finality) - lag_slotsMax);
     },
     land(submitted) {
       if (history.find(submitted.signature)) return undefined;

@@ -11,12 +11,20 @@ const base58Bytes_max = 128;
 /** Accounts pay no rent any more; this is what is told instead of an epoch. */
 const rentEpoch = 2n ** 64n - 1n;
 
-/** @param accountOf for the mint of a token account */
-export function accountView(account: Account | undefined, accountOf: AccountOf, config: Config): unknown {
+/**
+ * @param accountOf for the mint of a token account
+ * @param how `told`: a notification, which has to say something of data that is too large for base 58
+ */
+export function accountView(
+  account: Account | undefined,
+  accountOf: AccountOf,
+  config: Config,
+  how: 'asked' | 'told' = 'asked',
+): unknown {
   if (!account) return null;
   const { lamports, owner, executable, data } = account;
   return {
-    data: dataView(account, accountOf, config),
+    data: dataView(account, accountOf, config, how),
     executable,
     lamports,
     owner,
@@ -25,7 +33,7 @@ export function accountView(account: Account | undefined, accountOf: AccountOf, 
   };
 }
 
-function dataView(account: Account, accountOf: AccountOf, config: Config): unknown {
+function dataView(account: Account, accountOf: AccountOf, config: Config, how: 'asked' | 'told'): unknown {
   const data = sliced(account.data, config['dataSlice']);
   const { encoding = 'binary' } = config;
   switch (encoding) {
@@ -34,16 +42,17 @@ function dataView(account: Account, accountOf: AccountOf, config: Config): unkno
     case 'base64':
       return [Buffer.from(data).toString('base64'), 'base64'];
     case 'base58':
-      return [base58(data), 'base58'];
+      return [base58(data, how), 'base58'];
     case 'binary':
-      return base58(data);
+      return base58(data, how);
     default:
       throw invalid(`encoding ${String(encoding)} is not known here`);
   }
 }
 
-function base58(data: Uint8Array): string {
+function base58(data: Uint8Array, how: 'asked' | 'told'): string {
   if (data.length <= base58Bytes_max) return getBase58Decoder().decode(data);
+  if (how === 'told') return 'error: data too large for bs58 encoding';
   throw new RpcError(
     rpcCodes.invalidRequest,
     `Encoded binary (base 58) data should be less than ${base58Bytes_max} bytes, please use Base64 encoding.`,

@@ -1,7 +1,8 @@
-/** What a caller hears over a WebSocket: signatureSubscribe (once each) and slotSubscribe. */
+/** What a caller hears over a WebSocket: signatureSubscribe (once each), slotSubscribe and programSubscribe. */
 import { slotAt } from '../chain/commitments.ts';
 import type { Call } from './call.ts';
 import { commitmentOf, configParam, inContext, invalid, type Node, RpcError, rpcCodes } from './method.ts';
+import { programWatch } from './programWatch.ts';
 import { signatureOf } from './transactions.ts';
 
 /** Of one connection. */
@@ -56,8 +57,16 @@ export function createSubscriptions({ chain }: Node, tell: (notification: object
         return false;
       });
     },
+    programSubscribe(params) {
+      const news = programWatch(chain, params);
+      return subscribe((id) => {
+        for (const each of news()) notify('programNotification', id, each);
+        return false;
+      });
+    },
     signatureUnsubscribe: unsubscribe,
     slotUnsubscribe: unsubscribe,
+    programUnsubscribe: unsubscribe,
   };
 
   return {

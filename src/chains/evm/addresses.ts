@@ -1,9 +1,14 @@
-import sha3 from 'js-sha3';
+import { createKeccak } from 'hash-wasm';
 import { type Address, isHash, zeroAddress } from 'viem';
 import type { Chain } from '../../../domain/chains.ts';
 
-/** Keccak-256. For what every payment needs: viem's implementation gives the same and takes more than twice the time. */
-export const keccak = (message: Uint8Array | string): Uint8Array => new Uint8Array(sha3.keccak256.arrayBuffer(message));
+const hasher = await createKeccak(256);
+
+/**
+ * Keccak-256, of a text's UTF-8. Every payment needs three: viem's implementation gives the same and takes ten times as long.
+ * One hasher serves all, as nothing else runs between its beginning and its end.
+ */
+export const keccak = (message: Uint8Array | string): Uint8Array => hasher.init().update(message).digest('binary');
 
 /** From here on a digit of the hash makes the letter above it a capital. */
 const capitalFrom = 8;

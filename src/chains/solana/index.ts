@@ -2,7 +2,7 @@ import type { Family } from '../family.ts';
 import { createCanReceive } from '../money/receiverCheck.ts';
 import type { ChainSettings } from '../settings.ts';
 import { canonicalSolanaAddress, canonicalSolanaHash } from './addresses.ts';
-import { defaultSolanaConfig, type SolanaConfig, solanaChainId, solanaFees } from './config.ts';
+import { defaultSolanaConfig, type SolanaConfig, solanaChain, solanaChainId, solanaFees } from './config.ts';
 import { createSolanaDeposits } from './deposits/scheme.ts';
 import { createSolanaSweep } from './deposits/sweep.ts';
 import { createSolanaHealth } from './health.ts';
@@ -12,6 +12,7 @@ import { createSolanaIngester } from './payins/ingester.ts';
 import { obstacleTo } from './payouts/preflight.ts';
 import { createSolanaPayoutRail } from './payouts/rail.ts';
 import { createPayoutReference } from './payouts/references.ts';
+import { createPushes } from './pushes.ts';
 import { createSolanaRpc } from './rpc.ts';
 import { ownerKey, ownerScheme, parseSolanaKey } from './signer/keys.ts';
 import { createSolanaSigner } from './signer/signer.ts';
@@ -23,6 +24,7 @@ export const solana: Family<SolanaTreasury> = {
   name: 'solana',
   coinDecimals: 9,
   choosesDepth: false,
+  hasPushes: true,
   canonicalAddress: canonicalSolanaAddress,
   canonicalTxHash: canonicalSolanaHash,
   messages: solanaMessages,
@@ -32,6 +34,7 @@ export const solana: Family<SolanaTreasury> = {
   open([setting], treasury, { takeOwners, watch, lines }) {
     const config = solanaConfig(setting, treasury);
     const rpc = createSolanaRpc({ ...config, lines });
+    const { wsUrls = [] } = setting;
     return {
       family: 'solana',
       chains: [
@@ -42,6 +45,7 @@ export const solana: Family<SolanaTreasury> = {
           openSweep: (paymentOf) => createSolanaSweep(config, paymentOf, rpc),
           health: createSolanaHealth(rpc),
           poll_ms: config.pollInterval_ms,
+          ...(wsUrls.length > 0 && { pushes: createPushes({ chain: solanaChain(), urls: wsUrls, ...lines }) }),
           unfitNodes: rpc.unfit,
         },
       ],

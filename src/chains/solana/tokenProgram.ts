@@ -120,6 +120,9 @@ export function tokenAccountIn(found: RawAccount | null | undefined): TokenAccou
 
 /** The bytes of a token account that hold its amount. */
 export const amountSlice = { offset: layout.amount, length: 8 };
+/** Those that hold whose it is. */
+export const ownerSlice = { offset: layout.owner, length: 32 };
+export const tokenAccount_bytes = layout.bytes;
 
 /** Where a mint keeps its decimals: behind its authority and supply. */
 const decimalsAt = 44;

@@ -26,15 +26,15 @@ const rarely_ms: Readonly<Record<string, number>> = {
 
 export type Waits = ReturnType<typeof createWaits>;
 
-/** @param poll_ms how often it is asked whether an account is free again */
-export function createWaits(clock: Pick<Clock, 'now'>, poll_ms: number) {
+/** @param look_ms how often it is asked whether an account is free again */
+export function createWaits(clock: Pick<Clock, 'now'>, look_ms: number) {
   const recheckAt = boundedTimes();
   /** Until when nothing is tried for an app that has used up its share: what one of its transfers was told the others need not ask. */
   const appFullUntil = boundedTimes();
   const now_ms = () => epochMs(clock.now());
 
   function pause_ms(reason: string, waited_ms: number): number {
-    if (reason === 'treasuryBusy') return poll_ms;
+    if (reason === 'treasuryBusy') return look_ms;
     return Math.min(Math.max(retry_ms, waited_ms / 2), rarely_ms[reason] ?? retry_ms);
   }
 

@@ -1,7 +1,7 @@
 /** Drives each transfer that is owed on one chain until it is settled: whatever its owner's step says, one step after the other. */
 import { giveUpNonce } from '../../../commands/transfers/cancels.ts';
 import { knownFate, sentOf } from '../../../commands/transfers/knownFate.ts';
-import { loadFrom, nothingToProve, type Outgoing, type TransferOwners } from '../../../commands/transfers/outgoing.ts';
+import { nothingToProve, type Outgoing, type TransferOwners } from '../../../commands/transfers/outgoing.ts';
 import { type Fate, isDecided, PayoutBlocked, SigningRefused } from '../../../commands/transfers/ports.ts';
 import { mustWait, type SignDeps, signTransfer } from '../../../commands/transfers/sign.ts';
 import type { ChainId } from '../../../domain/chains.ts';
@@ -13,13 +13,14 @@ import { contenders, isSpent, liveAttempts } from '../../../domain/transfer/leg.
 import type { SignedAttempt } from '../../../domain/transfer/shapes.ts';
 import { accountReasons } from '../../../domain/transfer/waiting.ts';
 import type { Worker } from '../worker.ts';
+import { createLoading } from './loading.ts';
 import { createTransferNews, type TransferNewsDeps } from './news.ts';
 import { createSending, rebroadcast_ms, type SendingDeps } from './sending.ts';
 import type { Underway } from './underway.ts';
 import { createWaits } from './waits.ts';
 
 export interface TransfersDeps
-  extends Omit<SignDeps, 'unsettled' | 'stillFunded'>,
+  extends Omit<SignDeps, 'unsettled' | 'stillFunded' | 'waited'>,
     Omit<TransferNewsDeps, 'clock'>,
     Pick<SendingDeps, 'refused'> {
   readonly owners: TransferOwners;
@@ -36,7 +37,7 @@ export interface TransferItem {
   readonly appId: string | null;
 }
 
-/** An account has sixteen that are not mined, which are looked at, and meanwhile as many are prepared. */
+/** An account has sixteen that are not mined, which are looked at, and meanwhile as many are prepared, or wait for a nonce. */
 const concurrency = 32;
 /** Of these, one app has so many at most. */
 const perAppMax = 24;
@@ -67,8 +68,9 @@ export class StepRefused extends Error {
 export const transfersWorkerName = (chainId: ChainId): string => `payouts:${chainId}`;
 
 export function transfersWorker(deps: TransfersDeps): Worker<TransferItem> {
-  const { clock, rail, owners, poll_ms, inTurn, underway } = deps;
-  const waits = createWaits(clock, poll_ms);
+  const { clock, rail, owners, poll_ms, look_ms, inTurn, underway } = deps;
+  const waits = createWaits(clock, look_ms);
+  const loading = createLoading(deps);
   const sending = createSending(deps);
   const news = createTransferNews(deps);
 
@@ -84,9 +86,10 @@ export function transfersWorker(deps: TransfersDeps): Worker<TransferItem> {
     keyOf: ({ key }) => referenceOf(key),
     share: { max: perAppMax, of: ({ appId }) => appId ?? '' },
     async act({ key }, signal) {
-      for (let steps = 0; steps < stepsPerActMax && !signal.aborted; steps += 1) {
-        const outgoing = await loadFrom(owners, key);
-        if (!outgoing || !(await take(outgoing, signal))) return;
+      let outgoing = await loading.first(key, mustBeLeft);
+      for (let steps = 0; steps < stepsPerActMax && outgoing && !signal.aborted; steps += 1) {
+        if (!(await take(outgoing, signal))) return;
+        outgoing = await loading.next(key, outgoing);
       }
     },
   };
@@ -126,7 +129,7 @@ export function transfersWorker(deps: TransfersDeps): Worker<TransferItem> {
   async function sign(outgoing: Outgoing, signal: AbortSignal): Promise<boolean> {
     const { key, purpose, leg } = outgoing;
     const owner = ownerOf(outgoing);
-    if (mustWait(deps, outgoing, poll_ms)) return wait(outgoing, 'treasuryBusy', 'the account was busy a moment ago');
+    if (mustBeLeft(outgoing)) return false;
     if (waits.isAppFull(outgoing))
       return wait(outgoing, 'appPerHour', 'the app has used up its share of what an hour allows');
     try {
@@ -134,7 +137,8 @@ export function transfersWorker(deps: TransfersDeps): Worker<TransferItem> {
       const lands = liveAttempts(leg).length > 0;
       const stillFunded = lands ? nothingToProve : ((await owner.proveFunding?.(key, signal)) ?? nothingToProve);
       const recorded = () => underway.signed(purpose.reference, leg.order.token, floatTaken(leg.order));
-      const signing = { ...deps, unsettled: underway.of, stillFunded, recorded };
+      const waited = ({ refused, message }: Refusal) => news.waits(outgoing, refused, message);
+      const signing = { ...deps, unsettled: underway.of, stillFunded, recorded, waited };
       const outcome = await signTransfer(signing, owner, outgoing, signal);
       if (isRefusal(outcome) && waitsFor.has(outcome.refused)) return wait(outgoing, outcome.refused, outcome.message);
       return accepted(outcome);
@@ -143,6 +147,13 @@ export function transfersWorker(deps: TransfersDeps): Worker<TransferItem> {
       if (await owner.cannotSign?.(key, error.message)) return true;
       return wait(outgoing, error.reason, error.message);
     }
+  }
+
+  /** Where nothing can be signed for now. Asks nobody. */
+  function mustBeLeft(outgoing: Outgoing): boolean {
+    const busy = outgoing.step.do === 'sign' ? mustWait(deps, outgoing, poll_ms) : undefined;
+    if (busy) wait(outgoing, busy.refused, busy.message);
+    return busy !== undefined;
   }
 
   function wait(outgoing: Outgoing, reason: string, message: string): false {

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { firstValueFrom, Subject, take, toArray } from 'rxjs';
-import { type WebSocket, WebSocketServer } from 'ws';
+import type { WebSocket } from 'ws';
 import { chainOf } from '../../../domain/chains.ts';
 import { createPushes } from '../../../src/chains/evm/pushes.ts';
 import type { Push } from '../../../src/chains/family.ts';
 import { accountOf } from '../../support/anvil.ts';
 import { onStop } from '../../support/hooks.ts';
+import { impatient, listen, serve } from '../pushingNode.ts';
 import { createWorld } from './world.ts';
 
 const chain = chainOf(8453);
@@ -15,47 +14,10 @@ const customer = accountOf(501);
 const transfer = (to: string) => ({ params: { result: { topics: ['0xdd', '0x00', `0x${'0'.repeat(24)}${to}`] } } });
 const head = { params: { result: { number: '0x1' } } };
 
-/** Time passes at once; what waits longer than a minute waits for ever. */
-const impatient = { after: (wait_ms: number, run: () => void) => later(run, wait_ms) };
-
-function later(run: () => void, wait_ms: number) {
-  pauses_ms.push(wait_ms);
-  const timer = wait_ms >= 60_000 ? undefined : setImmediate(run);
-  return () => clearImmediate(timer);
-}
-let pauses_ms: number[] = [];
-
-/** A node that answers the first message on each connection. */
-async function listen(answer: (socket: WebSocket, connection: number) => void) {
-  const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
-  await once(server, 'listening');
-  onStop(() => void server.close());
-  let connections = 0;
-  server.on('connection', (socket) => {
-    connections += 1;
-    const connection = connections;
-    socket.once('message', () => answer(socket, connection));
-  });
-  return `ws://127.0.0.1:${(server.address() as AddressInfo).port}/v2/my-api-key`;
-}
-
-/** A node that says this on each connection, and ends it. */
-const serve = (says: (connection: number) => readonly unknown[]) =>
-  listen((socket, connection) => {
-    for (const each of says(connection)) socket.send(typeof each === 'string' ? each : JSON.stringify(each));
-    socket.close();
-  });
-
-const pushed = (url: string, count: number): Promise<Push[]> =>
-  firstValueFrom(
-    createPushes({ chain, urls: [url], ticker: impatient, random: () => 0.5 }).pipe(take(count), toArray()),
-  );
+const pushed = (url: string, count: number, ticker = impatient()): Promise<Push[]> =>
+  firstValueFrom(createPushes({ chain, urls: [url], ticker, random: () => 0.5 }).pipe(take(count), toArray()));
 
 describe('what an EVM node pushes', () => {
-  beforeEach(() => {
-    pauses_ms = [];
-  });
-
   it('is a block, and whom it brought money of the catalogue', async () => {
     const world = await createWorld(8453);
     const seen = new Subject<Push>();
@@ -109,8 +71,9 @@ describe('what an EVM node pushes', () => {
 
   it('is asked for ever more seldom while nothing comes, up to once a minute', async () => {
     const url = await serve((connection) => (connection > 9 ? [head] : []));
-    await pushed(url, 1);
-    const rests_ms = pauses_ms.filter((pause_ms) => pause_ms < 60_000);
+    const ticker = impatient();
+    await pushed(url, 1, ticker);
+    const rests_ms = ticker.pauses_ms.filter((pause_ms) => pause_ms < 60_000);
     assert.deepEqual(rests_ms.slice(0, 4), [750, 1_500, 3_000, 6_000]);
     assert.ok(rests_ms.every((pause_ms) => pause_ms <= 60_000));
   });

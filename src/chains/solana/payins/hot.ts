@@ -1,10 +1,15 @@
-/** Owners that the head pass has seen paid and the final one has not: those it looks at first. */
+/** Owners that looks begin with, for a while. */
 
-/** They stay for so long. */
-const hotFor_slots = 300n;
-const hotMax = 10_000;
+interface HotOptions {
+  /** They stay for so long. */
+  readonly for_slots: bigint;
+  /** Beyond so many, more are passed over. */
+  readonly max: number;
+}
 
-export function createHot() {
+export type Hot = ReturnType<typeof createHot>;
+
+export function createHot({ for_slots, max: hotMax }: HotOptions) {
   /** With the slot in which they were seen. */
   const seen = new Map<string, bigint>();
   return {
@@ -14,9 +19,16 @@ export function createHot() {
     remove(owners: readonly string[]): void {
       for (const owner of owners) seen.delete(owner);
     },
-    /** @param slot where the final pass stands */
+    /** Those that were looked at in vain come after the others from now on. */
+    putBack(owners: readonly string[]): void {
+      for (const owner of owners) {
+        const slot = seen.get(owner);
+        if (slot !== undefined && seen.delete(owner)) seen.set(owner, slot);
+      }
+    },
+    /** @param slot where the pass stands */
     of(slot: bigint, max: number): readonly string[] {
-      for (const [owner, at] of seen) if (slot - at > hotFor_slots) seen.delete(owner);
+      for (const [owner, at] of seen) if (slot - at > for_slots) seen.delete(owner);
       return [...seen.keys()].slice(0, max);
     },
   };

@@ -29,14 +29,20 @@ const looksOfRound = { head: 20, final: 6, late: 60 } as const;
 const wholeMost = { head: glanceMax, final: glanceMax, late: 1_000 } as const;
 /** The youngest deposits are read in every look of the head pass, wherever the round stands. */
 const frontMax = 100;
-/** So are those that the head pass has just seen paid, in the final pass. */
+/** So are those that the head pass has just seen paid, in the final pass, and in the head pass those that a node has pushed as paid. */
 const hotMax = 500;
+/** What the head pass has seen paid, and the final one has not. */
+const seenPaid = { for_slots: 300n, max: 10_000 };
+/** What was pushed: the nodes that are asked may come to it ten seconds later. */
+const pushedPaid = { for_slots: 25n, max: 2_000 };
+/** So close to the last, a look that something was pushed for reads what was pushed and goes round no further. */
+const turnEvery_slots = 2n;
 /** Late deposits, those of payments that are over, are gone round at this interval, a minute or so, or as long as a round takes. */
 const lateEvery_slots = 150n;
 /** After so many accounts whose history was read, a look ends: the next one begins with the youngest again. */
 const readsMax = 400;
 
-interface SolanaScanner extends Pick<Ingester, 'start' | 'cursorAt' | 'scan' | 'readDeposit'> {
+interface SolanaScanner extends Pick<Ingester, 'start' | 'cursorAt' | 'scan' | 'readDeposit' | 'lookFirst'> {
   /** The newest final slot that a pass has looked at. */
   finalSlot(): bigint;
 }
@@ -54,6 +60,8 @@ interface Standing {
   readonly since: Since;
   /** Whether that look has read all that was its turn. */
   done: boolean;
+  /** The slot of the last look that went on with its round. */
+  turned: bigint;
 }
 
 /** A look under way. */
@@ -76,7 +84,8 @@ export function createScanner(
   const standings = new Map<Pass, Standing>();
   const recall = createRecall();
   const accountsOf = createAddressBook();
-  const hot = createHot();
+  const hot = createHot(seenPaid);
+  const pushed = createHot(pushedPaid);
   let finalSlot = 0n;
 
   function standingOf(pass: Pass): Standing {
@@ -86,6 +95,7 @@ export function createScanner(
       late: createRounds(watch.late),
       since: noLook(),
       done: false,
+      turned: -turnEvery_slots,
     };
     standings.set(pass, standing);
     return standing;
@@ -152,8 +162,10 @@ export function createScanner(
       yield { logs: page.logs, unexplained, unreadable, orphaned: [], next };
     own.memory.keep(asOf.minContextSlot, page.read);
     const paid = page.logs.map(({ to }) => to);
-    if (pass === 'head') hot.add(paid, asOf.minContextSlot);
-    else hot.remove(paid);
+    if (pass === 'head') {
+      hot.add(paid, asOf.minContextSlot);
+      pushed.remove(paid);
+    } else hot.remove(paid);
     if (paid.length > 0) payinSeen(own.since);
   }
 
@@ -164,6 +176,16 @@ export function createScanner(
     if (pass !== 'head') return hot.of(asOf.minContextSlot, hotMax);
     if (!own.open.isUnderWay()) return [];
     return (await watch.open({ after: null, max: frontMax }, signal)).map(({ address }) => address);
+  }
+
+  /** Most looks that pushes have brought forward read nothing else: however much is pushed, rounds cost what they cost without. */
+  async function* readPushed(look: Look, cursor: Cursor): AsyncGenerator<ScannedRange, boolean> {
+    if (look.pass !== 'head') return false;
+    const { own, block } = look;
+    const owners = pushed.of(block.slot, hotMax);
+    if (owners.length > 0) yield* read(look, owners, cursor);
+    pushed.putBack(owners);
+    return owners.length > 0 && block.slot - own.turned < turnEvery_slots;
   }
 
   /** @returns where the pass has come to: the block at which a round that ended had begun */
@@ -189,12 +211,18 @@ export function createScanner(
     start: async (pass, at) => ({ ...nowhere(pass, 0n), chainTime: at }),
     cursorAt: async (pass, blockNumber) => nowhere(pass, blockNumber),
 
+    // Before the first look nothing is known of any deposit, and all of them are to be read.
+    lookFirst: (addresses) => pushed.add(addresses, standingOf('head').since.newest),
+
     async *scan(cursor, signal) {
       const { pass } = cursor;
       if (await isQuiet(cursor, signal)) return;
+      const { done } = standingOf(pass);
       const look = await begin(cursor, signal);
       if (!look) return;
       const { own } = look;
+      if (yield* readPushed(look, cursor)) return void Object.assign(own, { done });
+      own.turned = look.block.slot;
       const first = await front(look);
       if (first.length > 0) yield* read(look, first, cursor);
       const next = yield* round(look, 'open', cursor);
