@@ -156,6 +156,11 @@ export interface Ingester {
   blocksOnTop?(pass: Pass): number | null;
   /** Where a pass starts that has no cursor yet: the last block at or before `at`. */
   start(pass: Pass, at: Instant, signal: AbortSignal): Promise<Cursor>;
+  /**
+   * Where a look reads some of the deposits and not all: a node has pushed that these were paid, so that the next looks begin with them. It
+   * proves nothing, and may be called at any time; beyond a bound they are passed over. Left out where a look finds all that is new.
+   */
+  lookFirst?(addresses: readonly string[]): void;
   /** To read again what comes after a block. Its time is the block's or an earlier one. */
   cursorAt(pass: Pass, blockNumber: bigint, signal: AbortSignal): Promise<Cursor>;
   /** Ranges after the cursor, oldest first, until the pass's end is reached; bounded by `rangesMax` per call. */

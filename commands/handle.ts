@@ -41,7 +41,15 @@ export interface Facts extends By {
   readonly appId: string | null;
   /** The stream should not exist yet: decide from the initial state without reading. A conflict reads and decides again. */
   readonly expectNew?: boolean;
+  /**
+   * A refusal, or that nothing is to be done, is good as this process last knew the stream, which may have moved since. For what is looked
+   * at again soon, or decided again at an exact revision before it counts.
+   */
+  readonly asKnown?: boolean;
 }
+
+/** How a stream is looked at: read, or as this process last knew it, if it did. */
+export type Loaded = Pick<Facts, 'asKnown'>;
 
 export type Handle = <S, E extends DomainEvent>(
   decider: Decider<S, E>,
@@ -96,7 +104,7 @@ export function createHandle(deps: HandleDeps): Handle {
       }
       const decision = decide(known.state);
       if (isRefusal(decision) || decision.length === 0) {
-        if (!fresh) {
+        if (!fresh && !facts.asKnown) {
           known = undefined;
           continue;
         }
@@ -152,8 +160,9 @@ export async function current<S, E extends DomainEvent>(
   handle: Handle,
   decider: Decider<S, E>,
   instance: string,
+  how: Loaded = {},
 ): Promise<Handled<S>> {
-  const handled = await handle(decider, instance, () => [], { cause: 'worker:read', appId: null });
+  const handled = await handle(decider, instance, () => [], { cause: 'worker:read', appId: null, ...how });
   assert(!isRefusal(handled), 'to decide nothing is never refused');
   return handled;
 }
@@ -162,7 +171,8 @@ export const currentState = async <S, E extends DomainEvent>(
   handle: Handle,
   decider: Decider<S, E>,
   instance: string,
-): Promise<S> => (await current(handle, decider, instance)).state;
+  how: Loaded = {},
+): Promise<S> => (await current(handle, decider, instance, how)).state;
 
 /** Reads and folds a stream; with a decider's `window`, only its last events. */
 async function loadStream<S, E extends DomainEvent>(

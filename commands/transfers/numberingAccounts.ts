@@ -24,6 +24,10 @@ export interface NumberingMemory {
   accountsAt_ms: number;
   readonly states: Map<string, TreasuryState>;
   readonly reserved: Reserved;
+  /** References of transfers that are prepared, or about to be, and wait for a nonce. */
+  readonly waiting: Set<string>;
+  /** The next look at the accounts, for all who wait for it. */
+  looking: Promise<readonly NumberingAccount[]> | null;
 }
 
 export const numberingMemory = (): NumberingMemory => ({
@@ -31,6 +35,8 @@ export const numberingMemory = (): NumberingMemory => ({
   accountsAt_ms: 0,
   states: new Map(),
   reserved: createReserved(),
+  waiting: new Set(),
+  looking: null,
 });
 
 /** Empty where the chain has no nonces. */
@@ -144,19 +150,24 @@ function refusalIn(
   return whilePaused(own) ?? (isRefusal(decided) ? decided : undefined);
 }
 
-/** Whether the account that numbers a transfer was lately seen with no nonce to give for it. Asks nobody: many may wait for the same account. */
-export function wasBusy(
+/**
+ * Why the account that numbers a transfer has no nonce to give for it, as it was last seen; undefined when it has one, or was never seen.
+ * Asks nobody: many may wait for the same account.
+ */
+export function busyAsSeen(
   { clock, memory }: Pick<NumberingDeps, 'clock' | 'memory'>,
   wanted: Wanted,
-  lately_ms: number,
-): boolean {
-  if (epochMs(clock.now()) - memory.accountsAt_ms >= lately_ms) return false;
+): Refusal | undefined {
   const numbering = numberingAccountFor(memory.accounts, wanted.purpose.reference);
   const state = numbering && memory.states.get(numbering.account);
-  if (!state) return false;
+  if (!state) return undefined;
   const decided = assignNonce(state, { ...wanted, minedNonce: numbering.minedNonce, now: clock.now() });
-  return isRefusal(decided) && decided.refused === 'treasuryBusy';
+  return isRefusal(decided) && decided.refused === 'treasuryBusy' ? decided : undefined;
 }
+
+/** Whether the accounts were seen no longer ago than that. */
+export const wereSeen = ({ clock, memory }: Pick<NumberingDeps, 'clock' | 'memory'>, lately_ms: number): boolean =>
+  epochMs(clock.now()) - memory.accountsAt_ms < lately_ms;
 
 /**
  * What transfers under way, and those that are prepared meanwhile, will take of a token beside what the treasury's balance shows, over all its

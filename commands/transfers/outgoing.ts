@@ -8,6 +8,7 @@ import type { TransferKey, TransferKind } from '../../domain/transfer/key.ts';
 import type { Owed } from '../../domain/transfer/owed.ts';
 import type { Outcome, Seen } from '../../domain/transfer/record.ts';
 import type { SignedAttempt } from '../../domain/transfer/shapes.ts';
+import type { Loaded } from '../handle.ts';
 import type { TransferOrder } from './ports.ts';
 
 /** A transfer as its stream has it now, with what the engine needs to carry it out. */
@@ -35,7 +36,7 @@ export const nothingToProve: StillFunded = async () => {};
  */
 export interface TransferOwner {
   /** Undefined where the stream owes no such transfer. */
-  load(key: TransferKey): Promise<Outgoing | undefined>;
+  load(key: TransferKey, how?: Loaded): Promise<Outgoing | undefined>;
   /** Orders what `load` said is to be ordered (step `order`); left out where whoever decides orders it. */
   order?(key: TransferKey): Recorded;
   /** Has other streams get what this one decided (steps `tell` and `batched`), or this one get it from another. Left out where there are none. */
@@ -65,5 +66,8 @@ export interface TransferOwner {
 /** A kind without an owner is left alone. */
 export type TransferOwners = Readonly<Partial<Record<TransferKind, TransferOwner>>>;
 
-export const loadFrom = async (owners: TransferOwners, key: TransferKey): Promise<Outgoing | undefined> =>
-  owners[key.kind]?.load(key);
+export const loadFrom = async (
+  owners: TransferOwners,
+  key: TransferKey,
+  how: Loaded = {},
+): Promise<Outgoing | undefined> => owners[key.kind]?.load(key, how);

@@ -8,6 +8,7 @@ import { allowTransfer } from '../../domain/treasury/nonces.ts';
 import { outstandingMax, treasury, treasuryInstance } from '../../domain/treasury/state.ts';
 import { releaseNonce } from './cancels.ts';
 import {
+  busyAsSeen,
   type Chosen,
   causeOf,
   hasNonce,
@@ -37,6 +38,8 @@ export interface PrepareDeps extends NumberingDeps {
   readonly stillFunded: StillFunded;
   /** Where there are no nonces: what other transfers that are signed and not settled take of an asset, in smallest units. */
   readonly unsettled: (token: AssetRef, but: string) => Promise<bigint>;
+  /** How often an account that has no nonce to give is looked at while prepared transfers wait for one. */
+  readonly look_ms: number;
 }
 
 /** What is wanted, and for whom it is signed. */
@@ -69,7 +72,7 @@ export async function prepareBefore(
 ): Promise<Prepared | Refusal | null> {
   const chosen = (await chosenFor(deps, wanted, signal)) ?? null;
   const refusal = chosen ? await refusalToNumber(deps, chosen, wanted) : await refusalWithoutNonce(deps, wanted);
-  if (refusal) return refusal;
+  if (refusal && !mayWait(deps, wanted, refusal)) return refusal;
   if (chosen && hasNonce(deps, chosen, wanted)) return null;
   const unsigned = chosen
     ? await prepareUnder(deps, order, chosen, wanted)
@@ -93,6 +96,39 @@ export function numberInTurn(
     : numbered(deps, wanted, order, signal);
 }
 
+/**
+ * Waits until the account of a transfer that is prepared has a nonce to give, as long as what was prepared is good.
+ * @returns whether it is to ask for one again
+ */
+export async function nonceComes(
+  deps: PrepareDeps,
+  { prepared, wanted, refusal }: { readonly prepared: Prepared; readonly wanted: Signing; readonly refusal: Refusal },
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { memory, clock, look_ms } = deps;
+  if (!mayWait(deps, wanted, refusal)) return false;
+  for (let looks = 0; looks < preparedFor_ms / look_ms; looks += 1) {
+    // One look serves all who wait.
+    memory.looking ??= clock
+      .sleep(look_ms, signal)
+      .then(() => numberingAccountsOf(deps, signal))
+      .finally(() => {
+        memory.looking = null;
+      });
+    const seen = await memory.looking.catch(() => null);
+    if (seen === null || signal.aborted || !isFresh(deps, prepared, preparedFor_ms)) return false;
+    if (!busyAsSeen(deps, wanted)) return true;
+  }
+  return false;
+}
+
+/** As many wait as can have a nonce at a time: it is theirs as soon as it is free. The others are left alone until then. */
+function mayWait({ memory: { waiting } }: PrepareDeps, { purpose }: Wanted, { refused }: Refusal): boolean {
+  if (refused !== 'treasuryBusy') return false;
+  if (waiting.size < outstandingMax) waiting.add(purpose.reference);
+  return waiting.has(purpose.reference);
+}
+
 /** In turn: the signer, who counts what others had signed meanwhile, says yes before the nonce is taken. */
 async function numberPrepared(deps: PrepareDeps, prepared: Prepared, wanted: Signing): Promise<Unsigned | Refusal> {
   const { unsigned } = prepared;
@@ -102,9 +138,10 @@ async function numberPrepared(deps: PrepareDeps, prepared: Prepared, wanted: Sig
     return (await refusalWithoutNonce(deps, wanted)) ?? unsigned;
   }
   const chosen = asSeenSince(deps, prepared.chosen);
-  const refusal = await refusalToNumber(deps, chosen, wanted);
+  // What is remembered may say that it gets a nonce and be wrong; that all are taken it says rightly.
+  const refusal = busyAsSeen(deps, wanted) ?? (await refusalToNumber(deps, chosen, wanted));
   if (refusal) return refusal;
-  await deps.signer.check(unsigned, wanted.signing);
+  await deps.signer.check(deps.rail.numbered(unsigned, nobodysNonce(chosen)), wanted.signing);
   if (!isFresh(deps, prepared, shownFor_ms)) await deps.stillFunded();
   const nonce = await takeNonce(deps, chosen, wanted);
   return isRefusal(nonce) ? nonce : deps.rail.numbered(unsigned, nonce);
@@ -160,16 +197,17 @@ async function prepareFor(deps: PrepareDeps, order: TransferOrder, chosen: Chose
   }
 }
 
-/** Prepared under a nonce that nobody can hold: the signer counts by nonce, and an outstanding one would hide its own amount. */
+/** The signer counts by nonce: under one that somebody holds, that one's own amount would be hidden. */
+const nobodysNonce = ({ numbering: { minedNonce } }: Chosen): bigint => minedNonce + BigInt(outstandingMax);
+
 async function prepareUnder(
   deps: PrepareDeps,
   order: TransferOrder,
   chosen: Chosen,
   wanted: Wanted,
 ): Promise<Unsigned> {
-  const { account, minedNonce } = chosen.numbering;
   const whole = { ...order, spokenFor: await spokenFor(deps, chosen, wanted) };
-  return deps.rail.prepare(whole, minedNonce + BigInt(outstandingMax), undefined, account);
+  return deps.rail.prepare(whole, nobodysNonce(chosen), undefined, chosen.numbering.account);
 }
 
 /** All of it in turn, where it waited too long for it. */

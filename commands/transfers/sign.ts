@@ -6,20 +6,26 @@ import { floatTaken } from '../../domain/transfer/form.ts';
 import { isSpent, liveAttempts, noncesUsedUp, type TransferLeg } from '../../domain/transfer/leg.ts';
 import { attemptsSpent } from '../../domain/transfer/rules.ts';
 import type { SignedAttempt } from '../../domain/transfer/shapes.ts';
+import { outstandingMax } from '../../domain/treasury/state.ts';
 import type { CrashPoint } from '../ports.ts';
 import { isCancelled } from './cancels.ts';
-import { objectionToSigning, type Wanted, wasBusy } from './numberingAccounts.ts';
+import { busyAsSeen, objectionToSigning, type Wanted, wereSeen } from './numberingAccounts.ts';
 import type { Outgoing, Recorded, TransferOwner } from './outgoing.ts';
 import type { SigningPurpose, TransferOrder, Unsigned } from './ports.ts';
-import { numberInTurn, type PrepareDeps, prepareBefore } from './prepare.ts';
+import { nonceComes, numberInTurn, type PrepareDeps, prepareBefore } from './prepare.ts';
 
 export interface SignDeps extends PrepareDeps {
   readonly crash: CrashPoint;
   /** Told once an attempt is recorded, before what was reserved for it is released. */
   readonly recorded?: () => void;
+  /** Told that it waited for a nonce, after which it was prepared. */
+  readonly waited?: (refusal: Refusal) => void;
   /** One at a time per treasury: between a nonce taken and its bytes recorded nobody else takes the next. */
   readonly inTurn: <T>(work: () => Promise<T>) => Promise<T>;
 }
+
+/** Who waits for a nonce tries so often at most. */
+const turnsMost = 100;
 
 /**
  * Signs the next attempt of a transfer and has its owner append it. Nothing is sent here: only bytes read back from the stream are.
@@ -38,30 +44,59 @@ export async function signTransfer(
   outgoing: Outgoing,
   signal: AbortSignal,
 ): Recorded {
-  const { key, leg, purpose } = outgoing;
+  const { leg, purpose } = outgoing;
   if (isSpent(leg)) return attemptsSpent(leg);
   const order = orderOf(outgoing);
-  const signing = signingFor(outgoing);
-  const wanted = { ...wantedBy(outgoing), signing };
+  const wanted = { ...wantedBy(outgoing), signing: signingFor(outgoing) };
   const replaced = liveAttempts(leg).at(-1);
+  const { reserved, waiting } = deps.memory;
   try {
     const prepared = replaced ? null : await prepareBefore(deps, wanted, order, signal);
     if (isRefusal(prepared)) return prepared;
-    return await deps.inTurn(async () => {
-      const unsigned = replaced
-        ? await bump(deps, order, replaced)
-        : await numberInTurn(deps, { prepared, order, wanted }, signal);
-      if (isRefusal(unsigned)) return unsigned;
-      await deps.crash(`${signing.kind}.beforeSign`);
-      const signed = await deps.signer.sign(unsigned, signing);
-      await deps.crash(`${signing.kind}.afterSign`);
-      const outcome = await owner.sign(key, attemptOf(leg, unsigned, signed, deps.clock.now()));
-      if (!isRefusal(outcome)) deps.recorded?.();
-      return outcome;
-    });
+    for (let turns = 1; ; turns += 1) {
+      const outcome = await signInTurn(deps, owner, outgoing, () =>
+        replaced ? bump(deps, order, replaced) : numberInTurn(deps, { prepared, order, wanted }, signal),
+      );
+      // Others may have taken the nonces for which it waited.
+      if (!isRefusal(outcome) || !prepared?.chosen || turns === turnsMost) return outcome;
+      if (!(await nonceComes(deps, { prepared, wanted, refusal: outcome }, signal))) return outcome;
+      deps.waited?.(outcome);
+    }
   } finally {
-    deps.memory.reserved.release(purpose.reference);
+    reserved.release(purpose.reference);
+    waiting.delete(purpose.reference);
   }
+}
+
+/**
+ * The next in turn has this one's nonce behind it and its signature counted. That it is recorded he need not await: streams of their own
+ * record transfers. Without nonces what is recorded is all that others see of it.
+ *
+ * Crash at the first await after `unsigned`: the nonce is taken. At the second: the same, for nobody has the signature.
+ */
+async function signInTurn(
+  deps: SignDeps,
+  owner: Pick<TransferOwner, 'sign'>,
+  outgoing: Outgoing,
+  number: () => Promise<Unsigned | Refusal>,
+): Recorded {
+  const { key, leg } = outgoing;
+  const signing = signingFor(outgoing);
+  const record = async (attempt: SignedAttempt): Recorded => {
+    const outcome = await owner.sign(key, attempt);
+    if (!isRefusal(outcome)) deps.recorded?.();
+    return outcome;
+  };
+  const inTurn = await deps.inTurn(async () => {
+    const unsigned = await number();
+    if (isRefusal(unsigned)) return { outcome: unsigned };
+    await deps.crash(`${signing.kind}.beforeSign`);
+    const signed = await deps.signer.sign(unsigned, signing);
+    await deps.crash(`${signing.kind}.afterSign`);
+    const attempt = attemptOf(leg, unsigned, signed, deps.clock.now());
+    return unsigned.nonce === null ? { outcome: await record(attempt) } : { attempt };
+  });
+  return 'outcome' in inTurn ? inTurn.outcome : await record(inTurn.attempt);
 }
 
 const orderOf = ({ order, leg }: Outgoing): TransferOrder => ({
@@ -79,9 +114,18 @@ const wantedBy = ({ purpose, leg }: Outgoing): Wanted => ({
   moves: { token: leg.order.token.address, amount: unitsText(floatTaken(leg.order)) },
 });
 
-/** Whether it is of no use to sign a transfer now: its account was seen busy, no longer ago than that. Asks nobody. */
-export const mustWait = (deps: Pick<SignDeps, 'clock' | 'memory'>, outgoing: Outgoing, lately_ms: number): boolean =>
-  liveAttempts(outgoing.leg).length === 0 && wasBusy(deps, wantedBy(outgoing), lately_ms);
+/**
+ * Why it is of no use to sign a transfer now: its account was seen busy, no longer ago than that, and as many as can have a nonce wait for
+ * one. Asks nobody.
+ */
+export function mustWait(
+  deps: Pick<SignDeps, 'clock' | 'memory'>,
+  outgoing: Outgoing,
+  lately_ms: number,
+): Refusal | undefined {
+  const others = deps.memory.waiting.size >= outstandingMax && wereSeen(deps, lately_ms);
+  return others && liveAttempts(outgoing.leg).length === 0 ? busyAsSeen(deps, wantedBy(outgoing)) : undefined;
+}
 
 /** The same transfer with a higher fee. */
 async function bump(deps: PrepareDeps, order: TransferOrder, replaced: SignedAttempt): Promise<Unsigned | Refusal> {

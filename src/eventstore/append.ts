@@ -1,14 +1,10 @@
-import { randomInt, randomUUID } from 'node:crypto';
+import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { unpackToCommandError } from '@eventstore/db-client/dist/streams/appendToStream/unpackError.js';
-import { convertToCommandError, parseUUID } from '@eventstore/db-client/dist/utils/index.js';
-import rpc from '@eventstore/db-client/generated/streams_grpc_pb.js';
-import type messages from '@eventstore/db-client/generated/streams_pb.js';
-import type { ClientDuplexStream } from '@grpc/grpc-js';
 import { type Appended, type EventStore, Unavailable } from '../../commands/ports.ts';
-import { type Append, appendRequest } from './appendRequest.ts';
+import { createAppendCall } from './appendCall.ts';
+import type { Append } from './appendRequest.ts';
 import type { Connection } from './connection.ts';
-import { definiteRefusal, isConnectionLoss, isNotLeader, mayBeWritten, NotAppended, reasonOf } from './failures.ts';
+import { definiteRefusal, isConnectionLoss, isNotLeader, mayBeWritten, reasonOf } from './failures.ts';
 
 export interface AppendLimits {
   /** How long one attempt may stay unanswered before the identical events are sent again. */
@@ -84,90 +80,4 @@ export function createAppending(connection: Connection, limits: AppendLimits, re
       },
     );
   }
-}
-
-interface AppendAnswer {
-  readonly revision: bigint;
-  /** The server leaves it out when it finds the append written before. */
-  readonly position: bigint | null;
-}
-
-/** Settles with the server's answer, or rejects with an error of the client. Has no time limit of its own. */
-type AppendCall = (append: Append) => Promise<AppendAnswer>;
-
-type Call = ClientDuplexStream<Buffer, messages.BatchAppendResp>;
-
-interface Pending {
-  readonly call: Call;
-  readonly stream: string;
-  readonly resolve: (answer: AppendAnswer) => void;
-  readonly reject: (error: unknown) => void;
-}
-
-/** The server drops an append that it has not begun by then. Callers stop waiting earlier and send again. */
-const deadline_s = 10;
-
-const { path, responseDeserialize } = rpc.StreamsService.batchAppend;
-const asIs = (request: Buffer): Buffer => request;
-
-/**
- * Appends over one long BatchAppend call per connection. The official client opens the call, knows the server and reads its
- * errors; the requests are written here. Its own `appendToStream` makes base64 of the data and reads that again, twice,
- * writes every event twice and ties the appends of all its instances together.
- */
-function createAppendCall({ client, heard }: Connection): AppendCall {
-  const pending = new Map<string, Pending>();
-
-  const open = client['GRPCStreamCreator'](
-    rpc.StreamsClient,
-    'append',
-    (streams) => {
-      const settings = client['callArguments']({ requiresLeader: true }, { deadline: Number.POSITIVE_INFINITY });
-      const call: Call = streams.makeBidiStreamRequest(path, asIs, responseDeserialize, ...settings);
-      return call
-        .on('data', answered)
-        .on('error', (error) => lost(call, convertToCommandError(error as never)))
-        .on('end', () => lost(call, new Error('the server ended the call')));
-    },
-    new WeakMap(),
-  );
-
-  /** An answer that nobody waits for any more, as after a resend, is ignored. */
-  function answered(answer: messages.BatchAppendResp): void {
-    heard();
-    const id = parseUUID(answer.getCorrelationId()) ?? '';
-    const waiting = pending.get(id);
-    if (!waiting) return;
-    pending.delete(id);
-    const error = answer.getError();
-    if (error) {
-      const unwritten = NotAppended.of(error.getCode(), error.getMessage());
-      waiting.reject(unwritten ?? unpackToCommandError(error, waiting.stream));
-    } else waiting.resolve(answerOf(answer.getSuccess()));
-  }
-
-  function lost(call: Call, error: unknown): void {
-    for (const [id, waiting] of pending) {
-      if (waiting.call !== call) continue;
-      pending.delete(id);
-      waiting.reject(error);
-    }
-  }
-
-  return async (append) => {
-    const call = await open();
-    return new Promise((resolve, reject) => {
-      const id = randomUUID();
-      pending.set(id, { call, stream: append.stream, resolve, reject });
-      call.write(appendRequest(id, append, Math.ceil(Date.now() / 1_000) + deadline_s));
-    });
-  };
-}
-
-function answerOf(success: messages.BatchAppendResp.Success | undefined): AppendAnswer {
-  const position = success?.getPosition()?.getCommitPosition();
-  return {
-    revision: BigInt(success?.getCurrentRevision() ?? 0),
-    position: position === undefined ? null : BigInt(position),
-  };
 }

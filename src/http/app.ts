@@ -69,8 +69,9 @@ function serve(deps: Served, access: Access, routes: readonly AnyRoute[], pages:
   app.use(track(deps));
   app.use(securityHeaders);
   app.use(requireOneHost);
-  for (const each of pages) app.use(each.routerBehind(gate));
+  // Programs ask most, and first for what is first among the routes: creating a payment. No page has a path of theirs.
   app.use(createRouter(routes, gate));
+  for (const each of pages) app.use(each.routerBehind(gate));
   app.use(() => {
     throw new ApiError('notFound', 'there is no such endpoint: see /openapi.json or /docs');
   });

@@ -76,6 +76,12 @@ export function createTelemetry(logger: Logger) {
     labelNames: ['chain', 'kind'],
     registers,
   });
+  const pushes = new Counter({
+    name: 'pi_pushed_transfers_total',
+    help: 'Transfers that nodes pushed over WebSockets, by whom they were to; dropped: too many to be looked up',
+    labelNames: ['chain', 'to'],
+    registers,
+  });
   const signIns = new Counter({
     name: 'pi_sign_in_total',
     help: 'Registrations, codes asked for and codes tried, by step and result',
@@ -142,6 +148,19 @@ export function createTelemetry(logger: Logger) {
     registers,
   });
 
+  /** Finding a series by its labels takes longer than adding to it. There are as many as routes, methods and statuses allow. */
+  const series = new Map<string, Pick<Histogram.Internal<'method' | 'route' | 'status'>, 'observe'>>();
+  function seriesOf(
+    method: string,
+    route: string,
+    status: number,
+  ): Pick<Histogram.Internal<'method' | 'route' | 'status'>, 'observe'> {
+    const name = `${method} ${status} ${route}`;
+    const found = series.get(name) ?? requests.labels({ method, route, status });
+    series.set(name, found);
+    return found;
+  }
+
   return {
     registry,
     logger,
@@ -153,7 +172,7 @@ export function createTelemetry(logger: Logger) {
     auditFindings,
     auditGaps,
     observeRequest: ({ method, route, status, duration_s }: RequestSeen): void =>
-      requests.observe({ method, route, status }, duration_s),
+      seriesOf(method, route, status).observe(duration_s),
     observeClock: (offset_ms: number): void => clockOffset.set(offset_ms / 1_000),
     /** @param kind `unknown` for words that are not in the table: they are logged, so that they get there */
     countRefusal(chainId: number, kind: string, detail: string): void {
@@ -161,6 +180,8 @@ export function createTelemetry(logger: Logger) {
       if (kind === 'unknown')
         logger.warn({ chainId, detail: detail.slice(0, 400) }, 'a node refuses bytes in unknown words');
     },
+    countPushed: (chainId: number, to: 'ours' | 'others' | 'dropped', transfers: number): void =>
+      pushes.inc({ chain: chainId, to }, transfers),
     observeStands: ({ chainId, node, part, standing_ms }: NodeStanding): void =>
       standing.set({ chain: chainId, node, part }, standing_ms / 1_000),
     countSignIn: (step: string, result: string): void => signIns.inc({ step, result }),

@@ -150,6 +150,18 @@ describe('handling a command', () => {
       assert.equal((await accepted(handle(emptied, 'a', put('red'), facts))).appended, 1);
     });
 
+    it('believes it where that is said to be enough, and where nothing is known reads', async () => {
+      const { handle, start, counts } = world();
+      await handle(box, 'a', put('red'), facts);
+      await start()(box, 'a', put('blue'), facts);
+      const { reads } = counts;
+      const known = await accepted(handle(box, 'a', () => [], { ...facts, asKnown: true }));
+      assert.deepEqual([known.state, counts.reads - reads], [['red'], 0]);
+      const other = await accepted(start()(box, 'a', () => [], { ...facts, asKnown: true }));
+      assert.deepEqual([other.state, counts.reads - reads], [['red', 'blue'], 1]);
+      assert.deepEqual((await accepted(handle(box, 'a', put('green'), facts))).state, ['red', 'blue', 'green']);
+    });
+
     it('decides again from a fresh read when somebody else appended first', async () => {
       const { handle, start } = world();
       await handle(box, 'a', put('red'), facts);

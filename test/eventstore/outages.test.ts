@@ -105,7 +105,7 @@ describe('the event store client in an outage', () => {
     const seen: string[] = [];
     const url = await serve({
       batchAppend: (call: BatchCall) => {
-        call.on('data', (request) => seen.push(request.getProposedMessagesList()[0]?.getId()?.getString() ?? ''));
+        call.on('data', (request) => seen.push(request.proposed[0]?.id ?? ''));
       },
     });
     const only = event();

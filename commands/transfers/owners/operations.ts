@@ -33,8 +33,8 @@ export function operationOwner(deps: Deps): TransferOwner {
   const record = ({ id }: TransferKey, about: string, decide: (state: OperationState) => Decision<OperationEvent>) =>
     handle(operation, id, decide, { cause: `worker:operations${about}`, appId: null });
   return {
-    async load({ id }) {
-      const found = await currentState(handle, operation, id);
+    async load({ id }, how = {}) {
+      const found = await currentState(handle, operation, id, how);
       if (!found) return undefined;
       const owed = operationOwed(id, found);
       const { reference } = owed.purpose;

@@ -10,7 +10,7 @@ import { type Payment, type PaymentState, paymentDecider } from '../../../domain
 import { referenceOf, type TransferKey } from '../../../domain/transfer/key.ts';
 import { failedAttempts } from '../../../domain/transfer/leg.ts';
 import type { Owed } from '../../../domain/transfer/owed.ts';
-import { currentState, type Handle } from '../../handle.ts';
+import { currentState, type Handle, type Loaded } from '../../handle.ts';
 import type { Clock } from '../../ports.ts';
 import { nothingToProve, type Outgoing, type StillFunded, type TransferOwner } from '../outgoing.ts';
 
@@ -56,26 +56,28 @@ export function refundOwner(deps: Deps): TransferOwner {
 }
 
 function ofPayments({ handle, proveFunding }: Deps, kind: 'payout' | 'refund') {
-  const find = async (key: TransferKey) => {
-    const payment = await currentState(handle, paymentDecider, key.id);
+  const find = async (key: TransferKey, how: Loaded) => {
+    const payment = await currentState(handle, paymentDecider, key.id, how);
     const owed = payment ? owedBy(payment).find(({ purpose }) => purpose.reference === referenceOf(key)) : undefined;
     return payment && owed && { payment, owed };
   };
 
   return {
-    async load(key: TransferKey): Promise<Outgoing | undefined> {
-      const found = await find(key);
+    async load(key: TransferKey, how: Loaded = {}): Promise<Outgoing | undefined> {
+      const found = await find(key, how);
       return found ? outgoing(found.payment, found.owed) : undefined;
     },
 
     async proveFunding(key: TransferKey, signal: AbortSignal): Promise<StillFunded> {
-      const found = await find(key);
+      // It was just loaded.
+      const found = await find(key, { asKnown: true });
       return found ? proveFunding(found.payment, found.owed, signal) : nothingToProve;
     },
 
     /** @param about what the chain said, for whoever reads the event's cause */
     async record(key: TransferKey, about: string, decide: (p: PaymentState) => Decision<PaymentEvent>) {
-      const payment = await currentState(handle, paymentDecider, key.id);
+      // Whose payment it is never changes.
+      const payment = await currentState(handle, paymentDecider, key.id, { asKnown: true });
       const facts = { cause: `worker:${kind}s${about}`, appId: payment?.terms.appId ?? null } as const;
       return handle(paymentDecider, key.id, decide, facts);
     },

@@ -3,7 +3,7 @@ import type { handleClientStreamingCall, handleUnaryCall, sendUnaryData } from '
 import { type Proposal, weightOf } from './batch.ts';
 import { appendMost_bytes } from './bounds.ts';
 import type { Change, Outcome } from './changes.ts';
-import { type ExpectedOptions, expectedNumber, expectedVersion, proposal, streamName } from './messages.ts';
+import { type ExpectedOptions, expectedNumber, expectedVersion, proposal, proposedIn, streamName } from './messages.ts';
 import {
   asServiceError,
   handlerThrew,
@@ -36,7 +36,7 @@ export function appendService(writer: Writer): handleClientStreamingCall<streams
         const stream = streamName(first.getStreamIdentifier());
         options = { kind: 'append', stream, expected: expectedVersion(first) };
       } else if (next && options) {
-        const event = proposal(next);
+        const event = proposal(proposedIn(next));
         size_bytes += event.data.length;
         weight_bytes += weightOf(event);
         if (size_bytes > maxAppendSize_bytes || weight_bytes > appendMost_bytes) throw tooLarge();

@@ -1,12 +1,11 @@
-import type shared from '@eventstore/db-client/generated/shared_pb.js';
-import type streams from '@eventstore/db-client/generated/streams_pb.js';
 import { type handleBidiStreamingCall, status } from '@grpc/grpc-js';
 import type { Expected } from './appendRules.ts';
 import { type Proposal, weightOf } from './batch.ts';
+import type { AppendChunk, ChunkOptions } from './batchRequest.ts';
 import { appendMost_bytes, pendingMost, pendingMost_bytes, pendingMost_ms } from './bounds.ts';
 import type { Outcome } from './changes.ts';
 import { Damaged } from './damage.ts';
-import { exactVersion, proposal, streamIdentifier, streamName, type Uuid, uuidText } from './messages.ts';
+import { exactVersion, nameOf, type Proposed, proposal } from './messages.ts';
 import { outflow } from './outflow.ts';
 import { Busy, maxAppendSize_bytes } from './problems.ts';
 import { type BatchResult, batchFailure, batchReply } from './replies.ts';
@@ -21,7 +20,7 @@ import type { Writer } from './writer.ts';
 export function batchAppendService(
   writer: Writer,
   seat?: Pick<Seat, 'refusal'>,
-): handleBidiStreamingCall<streams.BatchAppendReq, Buffer> {
+): handleBidiStreamingCall<AppendChunk, Buffer> {
   return (call) => {
     const out = outflow(call);
     const gathering = createGathering(execute, answer);
@@ -83,9 +82,10 @@ function failureOf(error: unknown): BatchResult {
 
 /** Whom an answer goes to. */
 export interface Caller {
-  readonly correlationId: Uuid;
-  /** Echoed in every answer: clients look at it without asking. */
-  readonly identifier: shared.StreamIdentifier;
+  /** The `UUID` as it came. */
+  readonly correlationId: Uint8Array;
+  /** The `StreamIdentifier` as it came, echoed in every answer: clients look at it without asking. */
+  readonly identifier: Uint8Array;
 }
 
 /** An append of which all chunks have come. */
@@ -107,12 +107,10 @@ interface Pending extends Gathered {
 }
 
 export interface Gathering {
-  take(chunk: streams.BatchAppendReq): void;
+  take(chunk: AppendChunk): void;
   /** Forgets what is not whole, without an answer. */
   clear(): void;
 }
-
-type Options = streams.BatchAppendReq.Options;
 
 /**
  * Puts the chunks of one BatchAppend call together. For every correlation id that came with options exactly one of the two
@@ -125,8 +123,8 @@ export function createGathering(
   const pending = new Map<string, Pending>();
   let pending_bytes = 0;
 
-  function begin(caller: Caller, options: Options): Pending | null {
-    const stream = streamName(caller.identifier);
+  function begin(caller: Caller, options: ChunkOptions): Pending | null {
+    const stream = nameOf(options.stream);
     const expected = expectedOf(options);
     const left_ms = Math.min(pendingMost_ms, timeLeft_ms(options));
     const full = pending.size >= pendingMost;
@@ -152,13 +150,10 @@ export function createGathering(
   }
 
   return {
-    take(chunk) {
-      const correlationId = chunk.getCorrelationId();
-      const options = chunk.getOptions();
-      const key = uuidText(correlationId);
+    take({ correlationId, key, options, proposed, final }) {
       let append = pending.get(key) ?? null;
       if (!append && options && correlationId) {
-        const caller = { correlationId, identifier: options.getStreamIdentifier() ?? streamIdentifier('') };
+        const caller = { correlationId, identifier: options.identifier };
         try {
           append = begin(caller, options);
         } catch (error) {
@@ -167,10 +162,10 @@ export function createGathering(
       }
       if (!append) return;
       const before_bytes = append.weight_bytes;
-      const misfit = add(append, chunk.getProposedMessagesList());
+      const misfit = add(append, proposed);
       pending_bytes += append.weight_bytes - before_bytes;
       const reason = misfit ?? (pending_bytes > pendingMost_bytes ? batchFailure.busy() : null);
-      if (reason || chunk.getIsFinal()) finish(key, append, reason);
+      if (reason || final) finish(key, append, reason);
       else wait(key, append);
     },
     clear() {
@@ -182,10 +177,10 @@ export function createGathering(
 }
 
 /** Adds a chunk's events; returns why the append is refused, if it is. */
-function add(append: Pending, messages: readonly streams.BatchAppendReq.ProposedMessage[]): BatchResult | null {
+function add(append: Pending, proposed: readonly Proposed[]): BatchResult | null {
   try {
-    for (const message of messages) {
-      const event = proposal(message);
+    for (const each of proposed) {
+      const event = proposal(each);
       append.data_bytes += event.data.length;
       append.weight_bytes += weightOf(event);
       if (append.data_bytes > maxAppendSize_bytes || append.weight_bytes > appendMost_bytes)
@@ -199,18 +194,12 @@ function add(append: Pending, messages: readonly streams.BatchAppendReq.Proposed
 }
 
 /** Clients send the moment by which they want an answer; none means no hurry. */
-function timeLeft_ms(options: Options): number {
-  const deadline = options.getDeadline();
-  if (!deadline) return Number.POSITIVE_INFINITY;
-  return deadline.getSeconds() * 1_000 + deadline.getNanos() / 1_000_000 - Date.now();
-}
+const timeLeft_ms = ({ deadline_ms }: ChunkOptions): number =>
+  deadline_ms === null ? Number.POSITIVE_INFINITY : deadline_ms - Date.now();
 
-function expectedOf(options: Options): Expected {
-  if (options.hasStreamPosition()) return exactVersion(options.getStreamPosition());
-  if (options.hasNoStream()) return 'no_stream';
-  if (options.hasStreamExists()) return 'stream_exists';
-  if (options.hasAny()) return 'any';
-  throw new Error('Required field expected_stream_position not set');
+function expectedOf({ expected }: ChunkOptions): Expected {
+  if (expected === null) throw new Error('Required field expected_stream_position not set');
+  return typeof expected === 'bigint' ? exactVersion(expected) : expected;
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

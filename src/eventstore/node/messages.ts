@@ -1,5 +1,6 @@
 /** Request messages → plain values; whatever the protocol refuses is thrown as the status it is answered with. */
 import shared from '@eventstore/db-client/generated/shared_pb.js';
+import type streams from '@eventstore/db-client/generated/streams_pb.js';
 import type { Expected } from './appendRules.ts';
 import type { Proposal } from './batch.ts';
 import { int64Max } from './metadata.ts';
@@ -13,8 +14,10 @@ const uint64Max = 0xffff_ffff_ffff_ffffn;
 const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const nilUuid = '00000000-0000-0000-0000-000000000000';
 
-export function streamName(identifier: shared.StreamIdentifier | undefined): string {
-  const bytes = identifier?.getStreamName_asU8() ?? new Uint8Array();
+export const streamName = (identifier: shared.StreamIdentifier | undefined): string =>
+  nameOf(identifier?.getStreamName_asU8() ?? new Uint8Array());
+
+export function nameOf(bytes: Uint8Array): string {
   if (bytes.length === 0 || bytes.length > streamNameMost_bytes) throw handlerThrew();
   return Buffer.from(bytes).toString('utf8');
 }
@@ -51,15 +54,14 @@ export interface ExpectedOptions {
 }
 
 export function expectedVersion(options: ExpectedOptions): Expected {
-  if (options.hasRevision()) return exactVersion(options.getRevision());
+  if (options.hasRevision()) return exactVersion(BigInt(options.getRevision()));
   if (options.hasNoStream()) return 'no_stream';
   if (options.hasAny()) return 'any';
   if (options.hasStreamExists()) return 'stream_exists';
   throw invalidArgument('The expected stream revision is missing.');
 }
 
-export function exactVersion(text: string): Expected {
-  const revision = BigInt(text);
+export function exactVersion(revision: bigint): Expected {
   if (revision === uint64Max) return 'no_stream';
   if (revision > int64Max) throw handlerThrew();
   return revision;
@@ -69,24 +71,29 @@ export function exactVersion(text: string): Expected {
 export const expectedNumber = (expected: Expected): string =>
   typeof expected === 'bigint' ? expected.toString() : { any: '-2', no_stream: '-1', stream_exists: '-4' }[expected];
 
-interface ProposedMessage {
-  getId(): Uuid | undefined;
-  getMetadataMap(): { get(key: string): string | undefined };
-  getCustomMetadata_asU8(): Uint8Array;
-  getData_asU8(): Uint8Array;
+/** An event as a request has it. */
+export interface Proposed {
+  /** A UUID in lower case, if it is one. */
+  readonly id: string;
+  readonly type: string | undefined;
+  readonly contentType: string | undefined;
+  readonly data: Uint8Array;
+  readonly metadata: Uint8Array;
 }
 
-export function proposal(message: ProposedMessage): Proposal {
+export function proposedIn(message: streams.AppendReq.ProposedMessage): Proposed {
   const properties = message.getMetadataMap();
-  const [type, contentType] = [properties.get('type'), properties.get('content-type')];
-  if (type === undefined || contentType === undefined) throw missingProperty();
-  const id = uuidText(message.getId());
-  if (type === '' || !uuidForm.test(id) || id === nilUuid) throw handlerThrew();
   return {
-    id,
-    type,
-    json: contentType === 'application/json',
+    id: uuidText(message.getId()),
+    type: properties.get('type'),
+    contentType: properties.get('content-type'),
     data: message.getData_asU8(),
     metadata: message.getCustomMetadata_asU8(),
   };
+}
+
+export function proposal({ id, type, contentType, data, metadata }: Proposed): Proposal {
+  if (type === undefined || contentType === undefined) throw missingProperty();
+  if (type === '' || !uuidForm.test(id) || id === nilUuid) throw handlerThrew();
+  return { id, type, json: contentType === 'application/json', data, metadata };
 }

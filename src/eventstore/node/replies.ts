@@ -5,9 +5,10 @@ import streams from '@eventstore/db-client/generated/streams_pb.js';
 import { status } from '@grpc/grpc-js';
 import any from 'google-protobuf/google/protobuf/any_pb.js';
 import protobufEmpty from 'google-protobuf/google/protobuf/empty_pb.js';
+import { type WireWriter, wireWriter } from '../wire.ts';
 import type { Expected } from './appendRules.ts';
 import type { Outcome } from './changes.ts';
-import { streamIdentifier, type Uuid } from './messages.ts';
+import { streamIdentifier } from './messages.ts';
 import { maxAppendSize_bytes } from './problems.ts';
 
 type Done = Extract<Outcome, { kind: 'done' }>;
@@ -16,7 +17,7 @@ type ErrorStatus = statuses.Status;
 /** What one append of a batch is answered with. */
 export type BatchResult = Done | ErrorStatus;
 
-const { AppendResp, BatchAppendResp, ReadResp, DeleteResp, TombstoneResp } = streams;
+const { AppendResp, ReadResp, DeleteResp, TombstoneResp } = streams;
 /** What goes to a slow client waits as bytes, so that these can be counted. */
 export const bytesOf = (reply: { serializeBinary(): Uint8Array }): Buffer => Buffer.from(reply.serializeBinary());
 
@@ -75,13 +76,35 @@ export const deletedAt = (position: number): streams.DeleteResp =>
 export const tombstonedAt = (position: number): streams.TombstoneResp =>
   new TombstoneResp().setPosition(at(new TombstoneResp.Position(), position));
 
-/** The one answer to one append of a batch; the stream is always named, clients look at it without asking. */
-export function batchReply(correlationId: Uuid, stream: shared.StreamIdentifier, result: BatchResult): Buffer {
-  const reply = new BatchAppendResp().setCorrelationId(correlationId).setStreamIdentifier(stream);
-  if (result instanceof statuses.Status) return bytesOf(reply.setError(result));
-  const success = new BatchAppendResp.Success();
-  succeed(success, result, new shared.AllStreamPosition());
-  return bytesOf(reply.setSuccess(success));
+/** Tags, lengths and numbers of a success take less than this. */
+const successMost_bytes = 96;
+
+/**
+ * The one answer to one append of a batch. The stream is always named, clients look at it without asking.
+ * @param correlationId a `UUID` as it came. @param stream a `StreamIdentifier` as it came
+ */
+export function batchReply(correlationId: Uint8Array, stream: Uint8Array, result: BatchResult): Buffer {
+  const error = result instanceof statuses.Status ? result.serializeBinary() : null;
+  const wire = wireWriter(successMost_bytes + correlationId.length + stream.length + (error?.length ?? 0));
+  wire.bytes(4, stream);
+  if (error) wire.bytes(2, error);
+  else batchSuccess(wire, result as Done);
+  wire.bytes(1, correlationId);
+  return wire.done();
+}
+
+/** As `BatchAppendResp.Success`. */
+function batchSuccess(wire: WireWriter, { revision, position }: Done): void {
+  const success = wire.mark();
+  const place = wire.mark();
+  if (position !== null) {
+    wire.uint64(2, position);
+    wire.uint64(1, position);
+  }
+  wire.message(position === null ? 4 : 3, place);
+  if (revision < 0) wire.message(2, wire.mark());
+  else wire.uint64(1, revision);
+  wire.message(3, success);
 }
 
 function failure(code: number, message: string, details: { serializeBinary(): Uint8Array }, type: string): ErrorStatus {

@@ -3,6 +3,7 @@ import gossip from '@eventstore/db-client/generated/gossip_grpc_pb.js';
 import features from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js';
 import streams from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import type { ServiceDefinition, UntypedServiceImplementation } from '@grpc/grpc-js';
+import { batchRequest } from './batchRequest.ts';
 import { checkFrame, entry, type Shape } from './frames.ts';
 
 const shape = (fields: Readonly<Record<number, Shape | 'text' | 'bytes' | 'number'>>): Shape =>
@@ -61,7 +62,10 @@ const asTheyAre = { responseSerialize: (reply: Buffer): Buffer => reply };
 export const streamsService = {
   read: { ...checked(methods.read, requestShapes.read), ...asTheyAre },
   append: checked(methods.append, requestShapes.append),
-  batchAppend: { ...checked(methods.batchAppend, requestShapes.batchAppend), ...asTheyAre },
+  batchAppend: {
+    ...checked({ ...methods.batchAppend, requestDeserialize: batchRequest }, requestShapes.batchAppend),
+    ...asTheyAre,
+  },
   delete: checked(methods.delete, requestShapes.delete),
   tombstone: checked(methods.tombstone, requestShapes.tombstone),
 } as unknown as ServiceDefinition<UntypedServiceImplementation>;

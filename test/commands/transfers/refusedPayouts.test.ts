@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { PayoutBlocked, SigningRefused } from '../../../commands/transfers/ports.ts';
-import { mustWait } from '../../../commands/transfers/sign.ts';
 import { isRefusal } from '../../../domain/decider.ts';
 import { pausePayouts } from '../../../domain/treasury/objections.ts';
 import { treasury, treasuryInstance } from '../../../domain/treasury/state.ts';
@@ -101,22 +100,6 @@ describe('signing a payout takes no nonce and signs nothing', () => {
     await assert.rejects(world.sign(), isFloat);
     world.around.unsettled = 15_000000n;
     await accepted(world.sign());
-  });
-
-  it('before it knows that the account has a nonce to give', async () => {
-    const payments = Array.from({ length: 17 }, (_, n) => `payment-${n}`);
-    const world = await signingWorld({ payments });
-    for (const paymentId of payments.slice(1)) await accepted(world.sign({ paymentId }));
-    const prepared = world.around.feeLevel;
-    const refusal = await world.sign({ paymentId: 'payment-0' });
-    assert.equal(isRefusal(refusal) && refusal.refused, 'treasuryBusy');
-    assert.equal(world.around.feeLevel, prepared);
-
-    // Whoever waits for the same account asks nobody for a while, but who has a nonce or outbids goes on.
-    const waits = async (paymentId: string) => mustWait(world, await world.outgoing(paymentId), 1_000);
-    assert.deepEqual([await waits('payment-0'), await waits('payment-1')], [true, false]);
-    world.pass(1_000);
-    assert.equal(await waits('payment-0'), false);
   });
 
   it('while payouts are paused', async () => {

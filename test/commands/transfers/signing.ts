@@ -29,6 +29,7 @@ import { accepted, processes } from '../../support/processes.ts';
 
 export const treasuryStream = `treasury-${treasuryInstance(1, treasuryAccount)}`;
 export const first = 'first';
+export const look_ms = 1_000;
 
 /** What the chain and the signer do, for tests to set. */
 export interface Surroundings {
@@ -190,6 +191,7 @@ export async function signingWorld({ store = processes().store, payments = [firs
       unsettled,
       stillFunded,
       inTurn,
+      look_ms,
       recorded: () => around.recorded?.(),
     };
     return await signTransfer(deps, owner, outgoing, new AbortController().signal);

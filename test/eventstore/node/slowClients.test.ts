@@ -10,6 +10,7 @@ import messages from '@eventstore/db-client/generated/streams_pb.js';
 import { credentials, type ServerWritableStream } from '@grpc/grpc-js';
 import empty from 'google-protobuf/google/protobuf/empty_pb.js';
 import { createGathering } from '../../../src/eventstore/node/batchAppends.ts';
+import { batchRequest } from '../../../src/eventstore/node/batchRequest.ts';
 import { outflow } from '../../../src/eventstore/node/outflow.ts';
 import { type EmbeddedNode, spawnEmbeddedNode } from '../../../src/eventstore/node/spawn.ts';
 import { openStorage } from '../../../src/eventstore/node/storage.ts';
@@ -112,7 +113,7 @@ describe('what clients send faster than it is written', () => {
         )
         .setProposedMessagesList([event]);
     };
-    for (let n = 0; n < 8; n++) gathering.take(chunk());
+    for (let n = 0; n < 8; n++) gathering.take(batchRequest(Buffer.from(chunk().serializeBinary())));
     assert.deepEqual(refused, ['Server Is Busy', 'Server Is Busy']);
     gathering.clear();
   });

@@ -1,0 +1,145 @@
+/** One subscription for all who follow the log's end: each event is read, and its seal checked, once for all of them. */
+import type { Batch, EventStore } from '../../commands/ports.ts';
+import type { StoredEvent } from '../../domain/decider.ts';
+
+/** So many of the newest events are kept for those who are busy. Who falls behind them reads by himself, until he has caught up. */
+const keptDefault = 10_000;
+
+/**
+ * The same as `store.all`. Each reader catches up by himself; who has come to the end shares what comes next.
+ * A subscription that breaks is told to all who share it.
+ * @param keptMax events that are kept; a batch of the store comes on top
+ */
+export function sharedLog(store: Pick<EventStore, 'all'>, keptMax = keptDefault): Pick<EventStore, 'all'> {
+  const tails = new Map<string, Tail>();
+
+  function openTail(of: string, prefixes: readonly string[], after: bigint): void {
+    const tail = createTail(after, keptMax, () => tails.delete(of));
+    tails.set(of, tail);
+    void tail.fill(store, prefixes);
+  }
+
+  return {
+    async *all({ after: begin, prefixes, signal }) {
+      const of = prefixes.join('\n');
+      let after = begin;
+      while (!signal.aborted) {
+        const tail = tails.get(of);
+        if (tail && after !== null && tail.has(after)) {
+          for await (const batch of tail.read(after, signal)) {
+            after = batch.position;
+            yield batch;
+          }
+          continue;
+        }
+        let live = false;
+        for await (const batch of store.all({ after, prefixes, signal })) {
+          after = batch.position;
+          ({ live } = batch);
+          yield batch;
+          // Not before: whoever was told that more comes waits for it.
+          if (live && (tails.get(of)?.has(after) ?? true)) break;
+        }
+        if (live && after !== null && !signal.aborted && !tails.has(of)) openTail(of, prefixes, after);
+      }
+    },
+  };
+}
+
+type Tail = ReturnType<typeof createTail>;
+
+/** The newest batches of one subscription, and those who read them. */
+function createTail(after: bigint, keptMax: number, ended: () => void) {
+  const stop = new AbortController();
+  const kept: Batch[] = [];
+  let kept_events = 0;
+  /** Everything behind this position is kept. */
+  let begin = after;
+  let end = after;
+  /** How many batches came before the first that is kept. */
+  let dropped = 0;
+  let readers = 0;
+  let over = false;
+  let failure: unknown;
+  let news = Promise.withResolvers<void>();
+
+  function tell(): void {
+    news.resolve();
+    news = Promise.withResolvers();
+  }
+
+  function keep(batch: Batch): void {
+    kept.push(batch);
+    kept_events += weightOf(batch);
+    end = batch.position;
+    while (kept_events > keptMax && kept.length > 1) {
+      const oldest = kept.shift() as Batch;
+      kept_events -= weightOf(oldest);
+      begin = oldest.position;
+      dropped += 1;
+    }
+  }
+
+  function leave(): void {
+    readers -= 1;
+    if (readers === 0) stop.abort();
+  }
+
+  return {
+    has: (position: bigint): boolean => !over && !stop.signal.aborted && position >= begin && position <= end,
+
+    /** Reads on until nobody reads what it keeps, or the subscription breaks. */
+    async fill(from: Pick<EventStore, 'all'>, prefixes: readonly string[]): Promise<void> {
+      try {
+        // In an empty log nothing has a position yet.
+        const options = { after: after === 0n ? null : after, prefixes, signal: stop.signal };
+        for await (const batch of from.all(options)) {
+          keep(batch);
+          tell();
+        }
+      } catch (error) {
+        failure = error;
+      }
+      over = true;
+      ended();
+      tell();
+    },
+
+    /** All that has come meanwhile is one batch. Ends when what is next is not kept any more. @throws what broke the subscription */
+    async *read(position: bigint, signal: AbortSignal): AsyncGenerator<Batch> {
+      readers += 1;
+      signal.addEventListener('abort', tell, { once: true });
+      let next = dropped + firstBehind(kept, position);
+      try {
+        const newest = kept.at(-1);
+        if (newest?.live && next === dropped + kept.length) yield { events: [], position, live: true };
+        while (!signal.aborted && next >= dropped) {
+          const batches = kept.slice(next - dropped);
+          next += batches.length;
+          const last = batches.at(-1);
+          if (last) yield { ...last, events: eventsBehind(batches, position) };
+          else if (over && failure !== undefined) throw failure;
+          else if (over) return;
+          else await news.promise;
+        }
+      } finally {
+        signal.removeEventListener('abort', tell);
+        leave();
+      }
+    },
+  };
+}
+
+/** One that only tells of a position takes its place as well. */
+const weightOf = ({ events }: Batch): number => Math.max(1, events.length);
+
+function firstBehind(batches: readonly Batch[], position: bigint): number {
+  const at = batches.findLastIndex((batch) => batch.position <= position);
+  return at + 1;
+}
+
+/** Who joins may stand in the midst of a batch. */
+const eventsBehind = (batches: readonly Batch[], position: bigint): readonly StoredEvent[] =>
+  batches.flatMap(({ events }) =>
+    (events[0]?.position ?? 0n) > position ? events : events.filter((each) => each.position > position),
+  );
