@@ -31,6 +31,8 @@ export interface CommitDeps {
 export interface EventBatch {
   readonly events: readonly StoredEvent[];
   readonly position: bigint;
+  /** It has come to the log's end. */
+  readonly live?: boolean;
 }
 
 /**
@@ -58,7 +60,7 @@ export async function commitBatch(deps: CommitDeps, from: Generation, batch: Eve
       return advanced;
     });
     await crash(`projections.${set.name}.afterCommit`);
-    fold.keep();
+    fold.keep(batch.live === true);
     return next;
   } catch (error) {
     fold.drop();

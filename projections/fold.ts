@@ -13,7 +13,14 @@ export interface FoldDeps {
   readonly history: (stream: string, revision: bigint) => Promise<readonly StoredEvent[]>;
   /** Introductions that the log holds by now; later ones are seen as they come. */
   readonly introduced: Introductions;
-  readonly statesMax?: number;
+  readonly statesMax?: StatesMax;
+}
+
+/** How many states are kept in memory; a state that is not is made of its stream again. */
+export interface StatesMax {
+  /** While much of the log is read, where payments that were made at the same time are moved by events that are far apart. */
+  readonly behind: number;
+  readonly live: number;
 }
 
 export interface Fold {
@@ -21,8 +28,8 @@ export interface Fold {
   prepare(events: readonly StoredEvent[]): Promise<void>;
   /** The event between its two states; undefined when no read model is about its stream. */
   see(stored: StoredEvent): Seen | Unknown | undefined;
-  /** The batch is committed: the next one builds on its states. */
-  keep(): void;
+  /** The batch is committed: the next one builds on its states. @param live whether the log's end has been reached */
+  keep(live: boolean): void;
   /** The batch failed: its states are forgotten. */
   drop(): void;
 }
@@ -39,7 +46,7 @@ const isProjected = (category: Category): boolean => !(unprojected as readonly C
 const deciders: ReadonlyMap<string, Decider<unknown, never>> = new Map(
   categories.filter(isProjected).map((category) => [category, streams[category].decider]),
 );
-const statesMaxDefault = 50_000;
+const statesMaxDefault: StatesMax = { behind: 50_000, live: 10_000 };
 const readsAtOnce = 16;
 
 /** States of streams, most recently used last; only what was committed stays. */
@@ -88,14 +95,15 @@ export function createFold({ read, history, introduced, statesMax = statesMaxDef
       return { category, event, stored, before, after, introduced: introductions } as Seen | Unknown;
     },
 
-    keep() {
+    keep(live) {
+      const most = live ? statesMax.live : statesMax.behind;
       for (const [stream, known] of fresh) {
         kept.delete(stream);
         if (!isOver(stream, known.state)) kept.set(stream, known);
       }
       fresh.clear();
       for (const oldest of kept.keys()) {
-        if (kept.size <= statesMax) break;
+        if (kept.size <= most) break;
         kept.delete(oldest);
       }
     },

@@ -15,6 +15,31 @@ interface Asked {
   readonly now: Instant;
 }
 
+/** The payments of one of several workers. */
+export interface Share {
+  /** Counted from 1. */
+  readonly number: number;
+  readonly of: number;
+}
+
+/**
+ * Ids are hashes, or random: shares of them are about equally large. They are told apart by their first four digits.
+ * @returns a condition; nothing for all payments
+ */
+function inShare(key: string, share: Share | undefined): string {
+  if (share === undefined || share.of === 1) return '';
+  const from = `AND ${key} COLLATE "C" >= '${shareBegins(share.number - 1, share.of)}'`;
+  return share.number === share.of ? from : `${from} AND ${key} COLLATE "C" < '${shareBegins(share.number, share.of)}'`;
+}
+
+const idPrefixes = 16 ** 4;
+const shareBegins = (before: number, of: number): string =>
+  before === 0
+    ? ''
+    : Math.floor((before * idPrefixes) / of)
+        .toString(16)
+        .padStart(4, '0');
+
 /** Neither parked nor before its next attempt; $1 is the worker, $2 the time. */
 export const notWaiting = (key: string) => `NOT EXISTS (
   SELECT FROM ops.work_failures f
@@ -29,6 +54,7 @@ export interface ScannedPass {
 export interface DueExpiries extends Asked {
   /** Of each chain all that must have come past a payment's end. */
   readonly passes: readonly ScannedPass[];
+  readonly share?: Share;
 }
 
 /**
@@ -36,7 +62,10 @@ export interface DueExpiries extends Asked {
  * so that none waits behind another's. A chain where one of them has no cursor yet has none. A payment with a deposit that holds what is
  * not explained yet, or that a transaction may have paid which cannot be read, waits until that was tried often enough. Oldest first. @throws Unavailable
  */
-export const dueExpiries = (sql: Sql, { worker, passes, max, now }: DueExpiries): Promise<readonly PaymentKey[]> =>
+export const dueExpiries = (
+  sql: Sql,
+  { worker, passes, max, now, share }: DueExpiries,
+): Promise<readonly PaymentKey[]> =>
   sql.query(
     `WITH scanned AS MATERIALIZED (
        SELECT chain_id, min(chain_time) AS scanned_to
@@ -46,7 +75,7 @@ export const dueExpiries = (sql: Sql, { worker, passes, max, now }: DueExpiries)
      SELECT due.payment_id AS "paymentId"
        FROM scanned,
             LATERAL (SELECT payment_id, due_at FROM todo_payments AS todo
-                      WHERE todo.chain_id = scanned.chain_id AND due_at <= scanned_to
+                      WHERE todo.chain_id = scanned.chain_id AND due_at <= scanned_to ${inShare('payment_id', share)}
                         AND ${notWaiting('payment_id')} AND ${depositExplained} AND ${depositRead}
                         AND NOT EXISTS (SELECT FROM todo_payments AS other LEFT JOIN scanned AS there USING (chain_id)
                                          WHERE other.payment_id = todo.payment_id
@@ -81,15 +110,19 @@ export interface DueWebhook {
 export interface DueWebhooks extends Asked {
   /** At most so many of one app: the backlog of an app whose receiver hangs must not hide the others. */
   readonly perApp: number;
+  readonly share?: Share;
 }
 
 /** Oldest first. A webhook that fails before it is sent holds back the payment's other ones. @throws Unavailable */
-export const dueWebhooks = (sql: Sql, { worker, max, now, perApp }: DueWebhooks): Promise<readonly DueWebhook[]> =>
+export const dueWebhooks = (
+  sql: Sql,
+  { worker, max, now, perApp, share }: DueWebhooks,
+): Promise<readonly DueWebhook[]> =>
   sql.query(
     `SELECT delivery_id AS "deliveryId", payment_id AS "paymentId", app_id AS "appId", event_type AS "eventType",
             event_id AS "eventId", event_revision AS "eventRevision", url
        FROM (SELECT *, row_number() OVER (PARTITION BY app_id ORDER BY created_at, payment_id, event_revision) AS nth
-               FROM todo_webhooks WHERE ${notWaiting('payment_id')}) AS due
+               FROM todo_webhooks WHERE ${notWaiting('payment_id')} ${inShare('payment_id', share)}) AS due
       WHERE nth <= $4
       ORDER BY created_at, payment_id, event_revision LIMIT $3`,
     [worker, now, max, perApp],

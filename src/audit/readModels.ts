@@ -133,7 +133,7 @@ async function fill(
       await tx.query('SET LOCAL synchronous_commit = off');
       await applyChanges(tx, tables, changes);
     });
-    fold.keep();
+    fold.keep(live);
     progress?.('filling', Number(position < until ? position : until) / Number(until));
     if (live || position >= until) return;
   }

@@ -20,7 +20,8 @@ import { type Keys, type Resealed, resealRows, resealSecrets } from './reseal.ts
 
 export interface KeyChangeDeps {
   readonly store: EventStore;
-  readonly sql: Sql;
+  /** Null for a log without Postgres beside it: a signer's own, which holds no secrets either and is its process's alone. */
+  readonly sql: Sql | null;
   readonly deciding: Omit<HandleDeps, 'store'>;
   readonly tell: (broken: ChainBroken) => void;
   readonly by: By;
@@ -52,7 +53,7 @@ export async function changeMasterKey(deps: KeyChangeDeps, keys: Keys, signal: A
   const store = sealedStore(deps.store, { tell: deps.tell, trust: () => trust });
   const handle = createHandle({ ...deps.deciding, store });
   const secrets = await resealSecrets({ store, handle, by: deps.by }, keys, signal);
-  const rows = await resealRows(deps.sql, keys, signal);
+  const rows = deps.sql === null ? { count: 0, left: [] } : await resealRows(deps.sql, keys, signal);
   const facts = { ...deps.by, appId: null };
   const finished = await handle(sealing, sealingInstance, (id) => finishKeyChange(id, trust.seals.keyId), facts);
   if (isRefusal(finished)) throw new Error(finished.message);
@@ -123,7 +124,8 @@ const wrongOldKey = (formerKeyId: string | null, options?: ErrorOptions): Master
  * An instance that went on with the old key would sign payouts and write of them what nobody believes. Instances with the API tell that
  * they run; the others are known by their connections.
  */
-async function refuseRunning(sql: Sql): Promise<void> {
+async function refuseRunning(sql: Sql | null): Promise<void> {
+  if (sql === null) return;
   const running = await sql.query<{ name: string }>(
     `SELECT name FROM ops.api_instances WHERE heard_at > now() - interval '6 s'
       UNION SELECT 'the service at ' || coalesce(host(client_addr), 'this machine') FROM pg_stat_activity

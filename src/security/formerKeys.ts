@@ -2,7 +2,7 @@
 import Type, { type Static } from 'typebox';
 import Compile from 'typebox/compile';
 import type { KeyChange } from '../../domain/sealing.ts';
-import { type LinkKeys, linkKeysOf } from './paymentSecrets.ts';
+import { type LinkKeys, linkKeyBytesOf, linkKeysOf } from './paymentSecrets.ts';
 import { type Seals, sealKeyOf, sealsWith } from './seals.ts';
 import { createSecretBox, SecretBoxError } from './secretBox.ts';
 
@@ -18,13 +18,13 @@ export type KeptKey = Static<typeof Kept>[number];
 const kept = Compile(Kept);
 
 export const keptOf = (masterKey: Uint8Array): KeptKey => {
-  const { tag, hide } = linkKeysOf(masterKey);
+  const { tag, hide } = linkKeyBytesOf(masterKey);
   return { seal: text(sealKeyOf(masterKey)), tag: text(tag), hide: text(hide) };
 };
 
 export const formerKeyOf = ({ seal, tag, hide }: KeptKey): FormerKey => ({
   seals: sealsWith(bytes(seal)),
-  links: { tag: bytes(tag), hide: bytes(hide) },
+  links: linkKeysOf({ tag: bytes(tag), hide: bytes(hide) }),
 });
 
 /** @param former oldest first */

@@ -3,7 +3,7 @@ import type { Pass } from '../../commands/chainPorts.ts';
 import type { ChainId } from '../../domain/chains.ts';
 import type { PaymentEvent } from '../../domain/payment/events.ts';
 import { sentByItself, startSend, webhook } from '../../domain/webhook.ts';
-import { dueExpiries, dueWebhooks } from '../../queries/work.ts';
+import { dueExpiries, dueWebhooks, type Share } from '../../queries/work.ts';
 import { createCursors } from '../../src/postgres/cursors.ts';
 import { createFailures } from '../../src/postgres/failures.ts';
 import { createUnreadableNotes, unreadableName } from '../../src/postgres/unreadable.ts';
@@ -144,5 +144,40 @@ describe('the to-do list', () => {
     });
     await given.project();
     assert.deepEqual(await webhooks(), rest);
+  });
+
+  it('is shared out whole: what is due is in one share, whatever their number, and in no other', async () => {
+    const { database } = given;
+    await given.payments(p.unpaid);
+    await database.query('TRUNCATE ops.chain_cursors');
+    await createCursors(database).save(
+      { chainId: 8453, pass: 'final', blockNumber: 99n, blockHash: 'hash', chainTime: p.minute(99) },
+      null,
+    );
+    await database.query(`INSERT INTO todo_payments
+      SELECT (jsonb_populate_record(NULL::todo_payments,
+                to_jsonb(todo) || jsonb_build_object('payment_id', gen_random_uuid()))).*
+        FROM (SELECT * FROM todo_payments LIMIT 1) AS todo, generate_series(1, 300)`);
+    const passes = [{ chainId: 8453, pass: 'final' }];
+    const due = async (share?: Share) =>
+      (
+        await dueExpiries(database, {
+          worker: 'expiry',
+          passes,
+          max: 1_000,
+          now: p.minute(99),
+          ...(share && { share }),
+        })
+      ).map(({ paymentId }) => paymentId);
+    const all = (await due()).toSorted();
+    assert.equal(all.length, 301);
+    for (const parts of [1, 2, 3, 7, 64]) {
+      const shares = await Promise.all(
+        Array.from({ length: parts }, (_, before) => due({ number: before + 1, of: parts })),
+      );
+      assert.deepEqual(shares.flat().toSorted(), all);
+      const largest = Math.max(...shares.map(({ length }) => length));
+      assert.ok(largest < 301 / parts + 60, `one of ${parts} shares has ${largest}`);
+    }
   });
 });
