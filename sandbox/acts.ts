@@ -6,6 +6,7 @@ import { type PaymentStatus, terminalStatuses } from '../domain/payment/view.ts'
 import { fetchPayment, type PublicPayment, payAsCustomer, type Transfer, wayToPayout } from './customer.ts';
 import type { SandboxKeys } from './keys.ts';
 import { orderRefund, sayRefundAddress } from './moneyBack.ts';
+import { patientFetch } from './patientFetch.ts';
 import type { SandboxFile } from './sandboxFile.ts';
 import { type Acts, type Order, price } from './situations.ts';
 
@@ -49,7 +50,7 @@ export function createActs(
         order,
         running.map(({ id }) => String(id)),
       );
-      const response = await fetch(`${sandbox.baseUrl}/payment-api/payments`, {
+      const response = await patientFetch(`${sandbox.baseUrl}/payment-api/payments`, {
         method: 'POST',
         headers: { 'Content-Type': 'application/json', ...(key && { 'X-API-Key': key }) },
         body: JSON.stringify(body),
@@ -86,7 +87,7 @@ export function createActs(
     received: (payment, amount) =>
       watch(payment, async ({ id }) => {
         const headers = { 'X-API-Key': sandbox.merchant.ordersKey };
-        const response = await fetch(`${sandbox.baseUrl}/payment-api/payments/${id}`, { headers });
+        const response = await patientFetch(`${sandbox.baseUrl}/payment-api/payments/${id}`, { headers });
         const { amounts } = (await response.json()) as { readonly amounts?: { readonly received: string } };
         return amounts?.received === amount;
       }),

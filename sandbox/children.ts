@@ -5,6 +5,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from './freePort.ts';
 import { writeWhole } from './writeWhole.ts';
 
 type Facts = Readonly<Record<string, string | number>>;
@@ -35,6 +36,8 @@ export interface Children {
 
 const polite_ms = 15_000;
 const poll_ms = 25;
+/** Somebody else may take a free port before the program does. */
+const launchesMax = 3;
 
 export function openChildren(file: string): Children {
   const recorded = new Map<string, Recorded>(Object.entries(readJson(file)));
@@ -76,15 +79,24 @@ export function openChildren(file: string): Children {
   return self;
 }
 
-/** URLs stay the same from start to start where their port is still free. */
-export async function onSamePort<T>(
-  lastUrl: unknown,
-  same: (port: number) => Promise<T>,
-  any: () => Promise<T>,
-): Promise<T> {
-  if (typeof lastUrl !== 'string' || !URL.canParse(lastUrl)) return any();
-  return same(Number(new URL(lastUrl).port)).catch(any);
+/**
+ * Launches a program on the port that it had, where that is still free, else on another one. All are below those of outgoing
+ * connections: such a connection of anybody's would hold the port when the program comes back.
+ *
+ * @throws what the last launch threw
+ */
+export async function onSamePort<T>(lastUrl: unknown, launch: (port: number) => Promise<T>): Promise<T> {
+  const last = portOf(lastUrl);
+  for (let tries = 1; tries < launchesMax; tries += 1) {
+    const port = tries === 1 && last > 0 ? last : await freePort();
+    const launched = await launch(port).catch(() => undefined);
+    if (launched !== undefined) return launched;
+  }
+  return launch(await freePort());
 }
+
+/** 0 for what is no URL with a port. */
+export const portOf = (url: unknown): number => (typeof url === 'string' ? Number(URL.parse(url)?.port ?? 0) : 0);
 
 async function endProcess({ pid, born }: Recorded): Promise<void> {
   const here = () => bornAt(pid) === born;

@@ -3,6 +3,7 @@ import { findChain, findToken } from '../domain/chains.ts';
 import { parseAmount } from '../domain/money.ts';
 import { type PaymentStatus, paymentStatuses } from '../domain/payment/view.ts';
 import type { SandboxKeys } from './keys.ts';
+import { patientFetch } from './patientFetch.ts';
 import { payOnEvm } from './payOnEvm.ts';
 import { payOnSolana } from './payOnSolana.ts';
 import { payOnStellar } from './payOnStellar.ts';
@@ -112,7 +113,7 @@ function payeeOf(source: PayableAt): string {
 /** What its merchant would show the customer: it takes the key of the app that the payment belongs to. */
 export async function paymentLinkOf(sandbox: SandboxFile, paymentId: string): Promise<string | null> {
   for (const { ordersKey } of [sandbox.wallet, sandbox.merchant]) {
-    const response = await fetch(urlOf(sandbox, paymentId), { headers: { 'X-API-Key': ordersKey } });
+    const response = await patientFetch(urlOf(sandbox, paymentId), { headers: { 'X-API-Key': ordersKey } });
     const { paymentLink } = (await response.json()) as { readonly paymentLink?: string | null };
     if (response.ok && paymentLink) return paymentLink;
   }
@@ -121,7 +122,7 @@ export async function paymentLinkOf(sandbox: SandboxFile, paymentId: string): Pr
 
 /** @throws Error when there is none */
 export async function fetchPayment(sandbox: SandboxFile, paymentId: string): Promise<PublicPayment> {
-  const response = await fetch(urlOf(sandbox, paymentId));
+  const response = await patientFetch(urlOf(sandbox, paymentId));
   const body = (await response.json()) as PublicPayment & { message?: string };
   if (!response.ok) throw new Error(`${response.status}: ${body.message ?? 'no such payment'}`);
   return body;

@@ -3,6 +3,7 @@ import { findChain } from '../domain/chains.ts';
 import { refundText } from '../domain/payment/refundAddress.ts';
 import { type PublicPayment, paymentLinkOf } from './customer.ts';
 import type { SandboxKeys } from './keys.ts';
+import { patientFetch } from './patientFetch.ts';
 import type { SandboxFile } from './sandboxFile.ts';
 import { messageSigner } from './signMessage.ts';
 
@@ -16,7 +17,7 @@ export async function sayRefundAddress(
   const words = { service: sandbox.baseUrl, paymentId: id, chain: findChain(source.chainId)?.name ?? '' };
   const text = refundText({ ...words, sender: address, address, memo: null, number: 1 });
   const form = { from: address, to: address, number: '1', signature: await sign(text), lang: 'en' };
-  const response = await fetch(`${await paymentLinkOf(sandbox, id)}/refund`, {
+  const response = await patientFetch(`${await paymentLinkOf(sandbox, id)}/refund`, {
     method: 'POST',
     headers: { origin: sandbox.baseUrl },
     body: new URLSearchParams(form),
@@ -28,7 +29,7 @@ export async function sayRefundAddress(
 
 /** All that is held of a payment of the demo merchant. @returns how much goes back @throws Error that says why not */
 export async function orderRefund({ baseUrl, merchant }: SandboxFile, { id }: PublicPayment): Promise<string> {
-  const response = await fetch(`${baseUrl}/payment-api/payments/${id}/refunds`, {
+  const response = await patientFetch(`${baseUrl}/payment-api/payments/${id}/refunds`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json', 'X-API-Key': merchant.adminKey },
     body: JSON.stringify({ scope: 'all', idempotencyKey: `trigger-${id}` }),

@@ -51,15 +51,15 @@ async function keepNode({ dataDir, children, blockTime_s }: StellarChainOptions)
   return children.keep(
     name,
     async () => {
-      const launch = (port?: number) =>
+      const launch = (port: number) =>
         startStellar({
           ledger_ms: blockTime_s * 1_000,
           stateFile: join(dataDir, 'chains', '1500.jsonl'),
           logFile: join(dataDir, 'logs', `${name}.log`),
           detached: true,
-          ...(port !== undefined && { port }),
+          port,
         });
-      const { pid, rpcUrl, networkPassphrase } = await onSamePort(children.last(name)?.['rpcUrl'], launch, launch);
+      const { pid, rpcUrl, networkPassphrase } = await onSamePort(children.last(name)?.['rpcUrl'], launch);
       return { pid, facts: { rpcUrl, networkPassphrase } };
     },
     ({ rpcUrl }) => stellarAnswers(rpcUrl),

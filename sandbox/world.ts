@@ -5,7 +5,8 @@ import { type Address, createPublicClient, erc20Abi, http } from 'viem';
 import { privateKeyToAddress } from 'viem/accounts';
 import { type ChainId, chainOf, chains, type TokenSymbol } from '../domain/chains.ts';
 import { answers, startAnvil } from './anvil.ts';
-import { type Children, onSamePort } from './children.ts';
+import { type Children, onSamePort, portOf } from './children.ts';
+import { freePort } from './freePort.ts';
 import type { SandboxKeys } from './keys.ts';
 import { startMailbox } from './mailbox.ts';
 import { startPostgres } from './postgres.ts';
@@ -99,7 +100,7 @@ async function webhookReceiver({ dataDir, children, step }: WorldOptions): Promi
           detached: true,
           errorFile: join(dataDir, 'logs', 'receiver.log'),
         });
-      const started = await onSamePort(children.last('receiver')?.['url'], launch, () => launch(0));
+      const started = await onSamePort(children.last('receiver')?.['url'], launch);
       return { pid: started.pid, facts: { url: started.url, caFile: started.caFile } };
     },
     async () => true,
@@ -119,7 +120,7 @@ function keepMailbox({ dataDir, children }: WorldOptions): Promise<World['mailbo
           detached: true,
           errorFile: join(dataDir, 'logs', 'mailbox.log'),
         });
-      const { pid, smtpUrl, url } = await onSamePort(children.last('mailbox')?.['url'], launch, () => launch(0));
+      const { pid, smtpUrl, url } = await onSamePort(children.last('mailbox')?.['url'], launch);
       return { pid, facts: { smtpUrl, url } };
     },
     async () => true,
@@ -131,19 +132,17 @@ export async function keepShop({ dataDir, children, step }: WorldOptions): Promi
   const facts = await children.keep(
     'shop',
     async () => {
-      const launch = (port: number, webhookPort: number) =>
+      const last = children.last('shop');
+      const launch = async (port: number) =>
         startShop({
           port,
-          webhookPort,
+          webhookPort: port === portOf(last?.['url']) ? portOf(last?.['webhookUrl']) : await freePort(),
           folder: join(dataDir, 'shop'),
           certificates: join(dataDir, 'webhook'),
           detached: true,
           errorFile: join(dataDir, 'logs', 'shop.log'),
         });
-      const last = children.last('shop');
-      const webhookPort = Number(new URL(String(last?.['webhookUrl'] ?? 'https://none:0')).port);
-      const any = () => launch(0, 0);
-      const { pid, url, webhookUrl } = await onSamePort(last?.['url'], (port) => launch(port, webhookPort), any);
+      const { pid, url, webhookUrl } = await onSamePort(last?.['url'], launch);
       return { pid, facts: { url, webhookUrl } };
     },
     async () => true,
@@ -171,7 +170,7 @@ async function chain(
   const { rpcUrl } = await children.keep(
     `chain-${chainId}`,
     async () => {
-      const launch = (port?: number) =>
+      const launch = (port: number) =>
         startAnvil({
           chainId,
           mining: { blockTime_s: seldom_s },
@@ -179,9 +178,9 @@ async function chain(
           stateFile: join(dataDir, 'chains', `${chainId}.json`),
           logFile: join(dataDir, 'logs', `chain-${chainId}.log`),
           detached: true,
-          ...(port !== undefined && { port }),
+          port,
         });
-      const anvil = await onSamePort(children.last(`chain-${chainId}`)?.['rpcUrl'], launch, launch);
+      const anvil = await onSamePort(children.last(`chain-${chainId}`)?.['rpcUrl'], launch);
       return { pid: anvil.pid, facts: { rpcUrl: anvil.rpcUrl } };
     },
     (facts) => answers(facts.rpcUrl, chainId),

@@ -27,7 +27,7 @@ export interface KeptWeather {
   readonly seen: World;
   /** Null when the weather is calm. */
   readonly weather: WeatherFacts | null;
-  /** More of the service's settings: where the EVM chains push what is new. */
+  /** More of the service's settings: where the EVM chains and Solana push what is new. */
   readonly sockets: Readonly<Record<string, string>>;
 }
 
@@ -38,7 +38,8 @@ export async function keepWeather(world: World, options: WeatherOptions): Promis
     return { seen: world, weather: null, sockets: {} };
   }
   const nodes = await keepNodes(chainUrls(world), options);
-  const sockets = [...world.rpcUrls.keys()].map((id) => [`WS_URLS_${id}`, nodes[id]?.replaceAll('http:', 'ws:') ?? '']);
+  const pushing = [...world.rpcUrls.keys(), ...(world.solana ? [501] : [])];
+  const sockets = pushing.map((id) => [`WS_URLS_${id}`, nodes[id]?.replaceAll('http:', 'ws:') ?? '']);
   return { seen: seenThrough(world, nodes), weather: { name, seed, nodes }, sockets: Object.fromEntries(sockets) };
 }
 

@@ -1,0 +1,18 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const triesMax = 20;
+const waitMax_s = 10;
+
+/**
+ * Asks again what the service could not answer at the time, once it said to come back: a 503 means that nothing was done.
+ * @returns the answer, which is still a 503 after twenty tries
+ */
+export async function patientFetch(url: string, init: RequestInit = {}): Promise<Response> {
+  for (let tries = 1; ; tries += 1) {
+    const response = await fetch(url, init);
+    const wait_s = Number(response.headers.get('retry-after') ?? Number.NaN);
+    if (response.status !== 503 || Number.isNaN(wait_s) || tries === triesMax) return response;
+    await response.body?.cancel();
+    await sleep(Math.min(wait_s, waitMax_s) * 1_000);
+  }
+}
