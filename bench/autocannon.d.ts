@@ -18,6 +18,7 @@ declare module 'autocannon' {
     readonly duration: number;
     readonly latency: { readonly p50: number; readonly p99: number };
     readonly non2xx: number;
+    readonly statusCodeStats: Readonly<Record<string, { readonly count: number }>>;
     readonly errors: number;
     readonly timeouts: number;
   }

@@ -1,4 +1,7 @@
-/** Creating payments: the real service against plain Express with an INSERT of the same body, in turns on one machine. */
+/** Creating payments: the real service against plain Express with an INSERT of the same body, and against a peer's stack, in turns on one machine. */
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { applyLoad, type Measured } from './load.ts';
 import { cpuSeconds, loadText } from './machine.ts';
 import { type Server, startServer } from './servers.ts';
@@ -34,7 +37,8 @@ const body = JSON.stringify({
   destination: {
     chainId: 8453,
     tokenSymbol: 'USDC',
-    amount: '10.00',
+    // Of a treasury that could pay a million of them: beyond what it holds, creates are refused.
+    amount: '1.00',
     receiverAddress: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
   },
 });
@@ -43,25 +47,23 @@ const parts = ['event store', 'Postgres', 'projections'] as const;
 const warmUp = { requests: 20_000, step_s: 3, most_s: 45 };
 const drain_ms = 120_000;
 
-/** @returns a table, and the ratio of each arrangement to the plain service */
+/** @returns a table, and the ratio of each arrangement to the plain service and to a peer's stack */
 export async function benchCreate(world: BenchWorld, options: CreateOptions): Promise<string> {
   const plain = await startServer('bench/plain.ts', { ...world.env, ...flags('plain') });
   const rows: (readonly (string | number)[])[] = [];
   try {
-    for (const [name, arrangement] of Object.entries(arrangements)) {
-      const { service, others } = await arrangement(world);
+    for (const [name, { start, peer }] of Object.entries(arrangements)) {
+      const twin = await startTwin(world, peer);
+      const { service, others } = await start(world);
       try {
         await settled(world);
         const stores = { 'event store': [world.eventStore.pid], Postgres: [world.postgres] };
-        const ours = {
-          name,
-          server: service,
-          behind: { ...stores, projections: others.map(({ pid }) => pid) },
-        };
-        const theirs = { name: 'plain', server: plain, behind: { Postgres: [world.postgres] } };
-        rows.push(...(await compare(world, ours, theirs, options)));
+        const ours = { name, server: service, behind: { ...stores, projections: others.map(({ pid }) => pid) } };
+        const besides = { Postgres: [world.postgres] };
+        const theirs = { name: 'plain beside it', server: plain, behind: besides };
+        rows.push(...(await compare(world, [theirs, ours, { name: peer, server: twin, behind: besides }], options)));
       } finally {
-        for (const server of [service, ...others]) await server.stop();
+        for (const server of [service, ...others, twin]) await server.stop();
       }
     }
   } finally {
@@ -81,45 +83,71 @@ interface Arranged {
   readonly others: readonly Server[];
 }
 
-/** Where the service's roles run. The read models are filled in every case, in the first one afterwards. */
-const arrangements: Readonly<Record<string, (world: BenchWorld) => Promise<Arranged>>> = {
-  'API; projections elsewhere': async ({ env }) => ({
-    service: await startServer('src/main.ts', { ...env, ROLES: 'api', ...flags('api') }),
-    others: [],
-  }),
-  'API + projections beside it': async ({ env }) => {
-    const rest = await startServer('src/main.ts', { ...env, ROLES: 'projections,subscribers', ...flags('rest') });
-    const service = await startServer('src/main.ts', { ...env, ROLES: 'api', ...flags('split') });
-    return { service, others: [rest] };
+type Peer = 'Emmett' | 'Emmett, inline projection';
+
+/** Where the service's roles run, and what of a peer does as much. The read models are filled in every case, in the first one afterwards. */
+const arrangements: Readonly<
+  Record<string, { readonly peer: Peer; readonly start: (world: BenchWorld) => Promise<Arranged> }>
+> = {
+  'API; projections elsewhere': {
+    peer: 'Emmett',
+    start: async ({ env }) => ({
+      service: await startServer('src/main.ts', { ...env, ROLES: 'api', ...flags('api') }),
+      others: [],
+    }),
   },
-  'all roles in one process': async ({ env }) => ({
-    service: await startServer('src/main.ts', { ...env, ...flags('all') }),
-    others: [],
-  }),
+  'API + projections beside it': {
+    peer: 'Emmett, inline projection',
+    start: async ({ env }) => {
+      const rest = await startServer('src/main.ts', { ...env, ROLES: 'projections,subscribers', ...flags('rest') });
+      const service = await startServer('src/main.ts', { ...env, ROLES: 'api', ...flags('split') });
+      return { service, others: [rest] };
+    },
+  },
+  'all roles in one process': {
+    peer: 'Emmett, inline projection',
+    start: async ({ env }) => ({ service: await startServer('src/main.ts', { ...env, ...flags('all') }), others: [] }),
+  },
 };
 
-async function compare(world: BenchWorld, ours: Contender, theirs: Contender, options: CreateOptions) {
-  const runs = { ours: [] as Run[], theirs: [] as Run[] };
-  for (const { server } of [ours, theirs]) await warm(world, server, options);
+/** What it needs is no dependency of the product: it is installed when it is measured. */
+async function startTwin({ env, database }: BenchWorld, peer: Peer): Promise<Server> {
+  const folder = fileURLToPath(new URL('emmett', import.meta.url));
+  if (!existsSync(`${folder}/node_modules`)) execFileSync('npm', ['ci', '--ignore-scripts'], { cwd: folder });
+  const name = peer === 'Emmett' ? 'emmett' : 'emmett_inline';
+  const [there] = await database.query('SELECT 1 FROM pg_database WHERE datname = $1', [name]);
+  if (!there) await database.query(`CREATE DATABASE ${name}`);
+  const url = new URL(env['DATABASE_URL'] ?? '');
+  url.pathname = name;
+  const own = { EMMETT_URL: url.href, ...(peer !== 'Emmett' && { EMMETT_PROJECTION: 'inline' }) };
+  return startServer('bench/emmett/app.js', { ...env, ...own });
+}
+
+/** @param contenders the first is what the others are compared with */
+async function compare(world: BenchWorld, contenders: readonly Contender[], options: CreateOptions) {
+  const runs = contenders.map((): Run[] => []);
+  for (const { server } of contenders) await warm(world, server, options);
   for (let round = 0; round < options.rounds; round += 1) {
-    await settled(world);
-    runs.ours.push(await measured(world, ours, options));
-    await settled(world);
-    runs.theirs.push(await measured(world, theirs, options));
+    for (const [at, contender] of contenders.entries()) {
+      await settled(world);
+      runs[at]?.push(await measured(world, contender, options));
+    }
   }
   await settled(world);
-  const rate = (of: readonly Run[]) => median(of.map(({ perSecond }) => perSecond));
-  const row = (name: string, of: readonly Run[], ratio: string) => [
-    name,
-    whole(rate(of)),
-    median(of.map(({ p50_ms }) => p50_ms)),
-    median(of.map(({ p99_ms }) => p99_ms)),
-    whole(median(of.map(({ own_us }) => own_us))),
-    ...parts.map((part) => whole(median(of.map(({ behind_us }) => behind_us[part] ?? 0)))),
-    ratio,
-  ];
-  const ratios = runs.ours.map(({ perSecond }, round) => perSecond / (runs.theirs[round]?.perSecond ?? Number.NaN));
-  return [row(ours.name, runs.ours, median(ratios).toFixed(2)), row('plain beside it', runs.theirs, '1')];
+  const [plain = []] = runs;
+  return contenders.map(({ name }, at) => {
+    const of = runs[at] ?? [];
+    const ratios = of.map(({ perSecond }, round) => perSecond / (plain[round]?.perSecond ?? Number.NaN));
+    return [
+      name,
+      whole(median(of.map(({ perSecond }) => perSecond))),
+      median(of.map(({ p50_ms }) => p50_ms)),
+      median(of.map(({ p99_ms }) => p99_ms)),
+      whole(median(of.map(({ own_us }) => own_us))),
+      ...parts.map((part) => whole(median(of.map(({ behind_us }) => behind_us[part] ?? 0)))),
+      median(ratios).toFixed(2),
+    ];
+  });
 }
 
 async function measured(world: BenchWorld, { server, behind }: Contender, options: CreateOptions): Promise<Run> {
@@ -139,7 +167,12 @@ async function warm(world: BenchWorld, server: Server, options: CreateOptions): 
   }
 }
 
-const load = ({ ordersKey }: BenchWorld, { url }: Server, { connections, seconds }: CreateOptions) =>
+/** Creates payments for so many seconds. */
+export const load = (
+  { ordersKey }: BenchWorld,
+  { url }: Server,
+  { connections, seconds }: Pick<CreateOptions, 'connections' | 'seconds'>,
+) =>
   applyLoad({
     url: `${url}/payment-api/payments`,
     method: 'POST',
@@ -150,7 +183,7 @@ const load = ({ ordersKey }: BenchWorld, { url }: Server, { connections, seconds
   });
 
 /** Waits until the read models hold all that was created, so that no run works off what another one left. */
-async function settled({ database }: BenchWorld): Promise<void> {
+export async function settled({ database }: BenchWorld): Promise<void> {
   let last = '';
   for (let waited_ms = 0; waited_ms < drain_ms; waited_ms += 250) {
     const rows = await database.query<{ at: bigint }>(

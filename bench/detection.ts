@@ -1,4 +1,4 @@
-/** How long after it was sent a payment on an EVM chain is seen, at the chain's real pace: by polls, and with a WebSocket. */
+/** How long after it was sent a payment is seen, at its chain's real pace: by polls, and with a WebSocket. solanaDetection.ts has Solana. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ChainId, chainOf } from '../domain/chains.ts';
 import { instant } from '../domain/time.ts';
@@ -11,6 +11,7 @@ import { systemTicker } from '../src/chains/node/ticker.ts';
 import { systemClock } from '../src/runtime/system.ts';
 import { createPushed } from '../src/subscribers/pushed.ts';
 import { accounts, openPayer } from './chainPayer.ts';
+import { benchSolanaDetection } from './solanaDetection.ts';
 import { table, whole } from './table.ts';
 import { watchedHeads } from './watchedHeads.ts';
 
@@ -18,10 +19,26 @@ const warmUp_ms = 8_000;
 /** Prime to the polls, so that payments come at every moment between two of them. */
 const pause_ms = 1_117;
 
+interface DetectionOptions {
+  readonly seconds: number;
+  /** Those whose names begin so; all when left out. */
+  readonly chains?: string | undefined;
+}
+
 /** Of the chains that make several blocks a second, one after the other: they would take the processor from each other. */
-export async function benchDetection({ seconds }: { readonly seconds: number }): Promise<string> {
+export async function benchDetection({ seconds, chains = '' }: DetectionOptions): Promise<string> {
+  const isWanted = (chainId: ChainId) => chainOf(chainId).name.startsWith(chains);
+  const evm = ([8453, 42161, 56] as const).filter(isWanted);
+  const tables = [
+    ...(evm.length > 0 ? [await ofEvmChains(evm, seconds)] : []),
+    ...(isWanted(501) ? [await benchSolanaDetection({ seconds })] : []),
+  ];
+  return tables.join('\n\n');
+}
+
+async function ofEvmChains(chainIds: readonly (EvmChainId & ChainId)[], seconds: number): Promise<string> {
   const rows: (readonly string[])[] = [];
-  for (const chainId of [8453, 42161, 56] as const) {
+  for (const chainId of chainIds) {
     const { block_ms, name } = chainOf(chainId);
     for (const by of ['polls', 'WebSocket'] as const) {
       const seen_ms = (await seenAfter(chainId, by === 'WebSocket', seconds)).toSorted((a, b) => a - b);
@@ -51,7 +68,8 @@ async function seenAfter(chainId: EvmChainId & ChainId, pushes: boolean, seconds
           pushes: createPushes({ chain, urls, ticker: systemTicker, random: Math.random }),
           clock: systemClock,
           block_ms,
-          isOurs: async (all) => all.some((account) => account.toLowerCase() === accounts.ours),
+          isAwaited: async () => true,
+          oursAmong: async (all) => all.filter((account) => account.toLowerCase() === accounts.ours),
         })
       : undefined;
     const heads = watchedHeads(ingester, config, pushed);

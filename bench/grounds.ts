@@ -1,14 +1,10 @@
 /** Chains at their real pace, with somebody who pays on them and the service's eyes: one for each family. */
 import { Asset, Operation, rpc, Keypair as StellarKeypair, TransactionBuilder } from '@stellar/stellar-sdk';
-import { Connection, Keypair, PublicKey } from 'solana-web3-v1';
+import { Keypair } from 'solana-web3-v1';
 import { type ChainId, chainOf } from '../domain/chains.ts';
 import { instant } from '../domain/time.ts';
 import { startAnvil } from '../sandbox/anvil.ts';
-import { fundWallet } from '../sandbox/solana/controls.ts';
 import { startSolana } from '../sandbox/solana/start.ts';
-import { usdc as solanaUsdc } from '../sandbox/solana/usdc.ts';
-import { signedAsVersionOne } from '../sandbox/solana/versionOne.ts';
-import { transferInstructions } from '../sandbox/solana/wallet.ts';
 import { fundAccount, plantUsdc, usdc as stellarUsdc } from '../sandbox/stellar/controls.ts';
 import { startStellar } from '../sandbox/stellar/start.ts';
 import { defaultEvmChainConfig, type EvmChainId } from '../src/chains/evm/config.ts';
@@ -24,6 +20,7 @@ import { defaultStellarConfig } from '../src/chains/stellar/config.ts';
 import { createStellarIngester } from '../src/chains/stellar/payins/ingester.ts';
 import { createStellarRpc } from '../src/chains/stellar/rpc.ts';
 import { accounts, openPayer } from './chainPayer.ts';
+import { openSolanaPayer } from './solanaPayer.ts';
 
 export interface Ground {
   readonly rpcUrl: string;
@@ -58,22 +55,14 @@ const finalized_slots = 32;
 /** @param open how many deposits wait for their money at any time; whoever pays, pays one of the youngest */
 export async function solanaGround(lines: NodeLines, open: number): Promise<Ground> {
   const solana = await startSolana({ slot_ms, finalized_slots });
-  const payer = Keypair.generate();
-  const payerAddress = payer.publicKey.toBase58();
-  await fundWallet(solana.rpcUrl, payerAddress, { lamports: 10n ** 12n, usdc: 10n ** 12n });
+  const payer = await openSolanaPayer(solana.rpcUrl);
   const deposits = createDeposits(open);
-  const config = defaultSolanaConfig({ rpcUrls: [solana.rpcUrl], treasury: payerAddress });
-  const connection = new Connection(solana.rpcUrl, 'processed');
+  const config = defaultSolanaConfig({ rpcUrls: [solana.rpcUrl], treasury: payer.address });
   return {
     rpcUrl: solana.rpcUrl,
     ingester: createSolanaIngester(config, deposits, createSolanaRpc({ ...config, lines })),
     pollInterval_ms: config.pollInterval_ms,
-    async pay(toUs) {
-      const to = new PublicKey(toUs ? deposits.next() : newWallet());
-      const instructions = await transferInstructions({ from: payer.publicKey, to, ...solanaUsdc, amount: 1_000_000n });
-      const { blockhash } = await connection.getLatestBlockhash();
-      await connection.sendRawTransaction(await signedAsVersionOne(payer, instructions, blockhash));
-    },
+    pay: (toUs) => payer.pay(toUs ? deposits.next() : newWallet()),
     isOurs: () => true,
     settled: deposits.settled,
     stop: () => solana.stop(),

@@ -1,4 +1,5 @@
 /** What a service costs that has seen many payments: reading, finding deposits, starting. */
+import { statSync } from 'node:fs';
 import { privateKeyToAddress } from 'viem/accounts';
 import { payinAddress } from '../domain/payment/payins.ts';
 import { matchDeposits } from '../queries/deposits.ts';
@@ -10,7 +11,7 @@ import { askAll } from '../src/report/ask.ts';
 import { monthNamed } from '../src/report/month.ts';
 import { systemClock } from '../src/runtime/system.ts';
 import { applyLoad } from './load.ts';
-import { loadText } from './machine.ts';
+import { loadText, ownMemory_MiB } from './machine.ts';
 import type { Filled } from './rebuild.ts';
 import { type Server, startServer } from './servers.ts';
 import { median, table, whole } from './table.ts';
@@ -97,6 +98,13 @@ const measures: Readonly<Record<string, (store: Grown) => Promise<number>>> = {
   'analytics: conversion by day, ms': asking('SELECT * FROM analytics.conversion'),
   'analytics: held money by reason, ms': asking('SELECT reason, sum(amount) FROM analytics.held_money GROUP BY reason'),
   'analytics: treasury balances, ms': asking('SELECT * FROM analytics.treasury_balances'),
+  'memory of the API, MiB': async ({ server }) => ownMemory_MiB(server.pid),
+  'memory of the event store beside its file, MiB': async ({ filled: { node } }) => ownMemory_MiB(node.pid),
+  'log on disk, MiB': async ({ filled: { logFile } }) => statSync(logFile).size / 2 ** 20,
+  'read models on disk, MiB': async ({ filled: { database } }) => {
+    const [row] = await database.query<{ bytes: bigint }>('SELECT pg_database_size(current_database()) AS bytes');
+    return Number(row?.bytes ?? 0n) / 2 ** 20;
+  },
 };
 
 /** As an analyst asks it: the whole answer is read. */

@@ -19,6 +19,8 @@ export interface Measured {
   readonly requests: number;
   readonly p50_ms: number;
   readonly p99_ms: number;
+  /** CPU time that the load itself took. */
+  readonly own_s: number;
 }
 
 const program = fileURLToPath(import.meta.url);
@@ -53,14 +55,19 @@ async function run({ url, method, headers, body, connections, duration_s }: Load
       },
     ],
   });
+  const cpu = process.cpuUsage();
   const bad = result.non2xx + result.errors + result.timeouts;
-  if (bad > 0) throw new Error(`${bad} of ${result.requests.total} requests to ${url} were not answered well`);
+  if (bad > 0) {
+    const statuses = JSON.stringify(result.statusCodeStats);
+    throw new Error(`${bad} of ${result.requests.total} requests to ${url} were not answered well: ${statuses}`);
+  }
   return {
     // autocannon counts whole seconds; requests over the time they really took is exact for short runs.
     perSecond: result.requests.total / result.duration,
     requests: result.requests.total,
     p50_ms: result.latency.p50,
     p99_ms: result.latency.p99,
+    own_s: (cpu.user + cpu.system) / 1e6,
   };
 }
 

@@ -58,6 +58,16 @@ export function memory_MiB(pid: number): number {
   }
 }
 
+/** Memory that is a process's own: without what it has mapped of files. 0 for one that has ended, NaN where the system does not tell it. */
+export function ownMemory_MiB(pid: number): number {
+  try {
+    const [, kibibytes] = /^RssAnon:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+    return Number(kibibytes) / 1024;
+  } catch {
+    return process.platform === 'linux' ? 0 : Number.NaN;
+  }
+}
+
 /** Child processes that run now; none where the system does not tell them. */
 export function childrenOf(pid: number): readonly number[] {
   try {

@@ -16,6 +16,8 @@ export interface Filled {
   readonly payments: number;
   readonly events: number;
   readonly node: EmbeddedNode;
+  /** What the node keeps its log in, and maps into its memory. */
+  readonly logFile: string;
   readonly database: Database;
   stop(): Promise<void>;
 }
@@ -37,6 +39,7 @@ export async function openFilled(world: BenchWorld, payments: number): Promise<F
     payments,
     events,
     node,
+    logFile: join(dataDir, 'events', 'data.mdb'),
     database,
     async stop() {
       await database.close();

@@ -10,14 +10,16 @@ import { benchIdle } from './idle.ts';
 import { benchLatency } from './latency.ts';
 import { benchLog } from './log.ts';
 import { machine } from './machine.ts';
+import { benchMemory } from './memory.ts';
 import { benchPages } from './pages.ts';
 import { benchPayouts } from './payouts.ts';
 import { benchRebuild, type Filled, openFilled } from './rebuild.ts';
+import { benchScale } from './scale.ts';
 import { benchSweep } from './sweep.ts';
 import { benchWatch } from './watch.ts';
 import { type BenchWorld, openWorld } from './world.ts';
 
-/** `idle` takes hours, `calls`, `detection` and `payouts` minutes; `log` measures the event store alone, `sweep` and `batch` gas, `audit` the auditor's verifier: only when asked for. */
+/** `idle` takes hours, `calls`, `detection`, `payouts` and `memory` minutes; `log` measures the event store alone, `sweep` and `batch` gas, `audit` the auditor's verifier, `scale` two instances of the API: only when asked for. */
 const benches = [
   'create',
   'pages',
@@ -29,10 +31,12 @@ const benches = [
   'detection',
   'latency',
   'payouts',
+  'memory',
   'idle',
   'sweep',
   'audit',
   'batch',
+  'scale',
 ] as const;
 
 interface Options {
@@ -44,6 +48,7 @@ interface Options {
   readonly minutes: number;
   readonly pages: number;
   readonly burst: number;
+  readonly share?: number;
   readonly beside?: string;
   readonly chains?: string;
 }
@@ -51,6 +56,12 @@ interface Options {
 function count(text: string): number {
   const value = Number(text);
   if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError('a whole number from 1 on');
+  return value;
+}
+
+function part(text: string): number {
+  const value = Number(text);
+  if (!(value >= 0.05 && value <= 1)) throw new InvalidArgumentError('from 0.05 to 1');
   return value;
 }
 
@@ -63,9 +74,10 @@ const options = new Command()
   .option('--seconds <n>', 'length of a run of create, calls, detection and latency', count, 6)
   .option('--connections <n>', 'connections of the load', count, 50)
   .option('--beside <directory>', 'another checkout, whose event store `log` measures in turn')
-  .option('--chains <name>', 'of calls, those whose names begin so')
+  .option('--chains <name>', 'of calls and detection, those whose names begin so')
   .option('--minutes <n>', 'length of idle', count, 120)
   .option('--pages <n>', 'open pages', count, 500)
+  .option('--share <part>', 'of scale: hold each instance of the API to so much of a core, like 0.2; takes root', part)
   .option('--burst <n>', 'of payouts: payments that are paid at once', count, 200)
   .parse()
   .opts<Options>();
@@ -85,9 +97,11 @@ async function inOneWorld(): Promise<void> {
   try {
     console.log(`${await machine(world.database)}\n`);
     if (wanted('create')) console.log(`${await benchCreate(world, options)}\n`);
+    if (options.only === 'scale') console.log(`${await benchScale(world, options)}\n`);
     if (wanted('latency')) console.log(`${await benchLatency(world, options)}\n`);
     if (wanted('pages')) console.log(`${await benchPages(world, options)}\n`);
     if (wanted('watch')) console.log(`${await benchWatch()}\n`);
+    if (options.only === 'memory') console.log(`${await benchMemory(world, options)}\n`);
     if (wanted('rebuild') || wanted('grown')) await ofFilledStores(world);
   } finally {
     await world.stop();

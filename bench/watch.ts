@@ -74,7 +74,7 @@ async function watched(rpcUrl: string, deposits: number): Promise<readonly strin
 const nameOf: Readonly<Record<string, string>> = { head: 'of what is confirmed', final: 'of what is final' };
 
 /** A list as the service keeps it, the last of it youngest. */
-function pagesOf(owners: readonly string[]): Watch['open'] {
+export function pagesOf(owners: readonly string[]): Watch['open'] {
   const youngestFirst = owners.map((address, place) => ({ address, key: address, at: instant(place) })).toReversed();
   return async ({ after, max }) => {
     const from = after === null ? 0 : owners.length - epochMs(after.at);

@@ -1,13 +1,12 @@
 /** The heads of a chain as the service watches them while a payment always waits. */
 import { NEVER } from 'rxjs';
-import type { EvmChainConfig } from '../src/chains/evm/config.ts';
-import type { EvmIngester } from '../src/chains/evm/payins/ingester.ts';
+import type { Ingester } from '../src/chains/ports.ts';
 import { systemClock } from '../src/runtime/system.ts';
 import { type HeadWatch, type HeadWatchDeps, watchHeads } from '../src/subscribers/headWatch.ts';
 
 export const watchedHeads = (
-  { nodeHeads }: Pick<EvmIngester, 'nodeHeads'>,
-  { pollInterval_ms }: Pick<EvmChainConfig, 'pollInterval_ms'>,
+  { nodeHeads }: Pick<Ingester, 'nodeHeads'>,
+  { pollInterval_ms }: { readonly pollInterval_ms: number },
   pushed?: HeadWatchDeps['pushed'],
 ): HeadWatch =>
   watchHeads({
