@@ -9,5 +9,4 @@ export const mutant: Mutant = {
   to: '  if (told.length >= 1) return told;',
   breaks: 'everyPayinKept',
   specs: ['test/chains/node/agreement.test.ts'],
-  seed: 5382,
 };

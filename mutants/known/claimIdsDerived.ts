@@ -12,5 +12,5 @@ export const mutant: Mutant = {
   ].join('\n'),
   breaks: 'decidedOnce',
   specs: ['test/commands/claims.test.ts'],
-  seed: 31,
+  seed: 8,
 };

@@ -16,5 +16,5 @@ export const mutant: Mutant = {
   ].join('\n'),
   breaks: 'decidedOnce',
   specs: ['test/commands/handle.test.ts'],
-  seed: 9,
+  seed: 7,
 };

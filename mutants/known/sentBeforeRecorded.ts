@@ -4,11 +4,10 @@ export const mutant: Mutant = {
   bug: 'a payout is sent before its hash is saved',
   seenIn: 'elizaOS#10588: killed between the transfer and saving its hash, it paid twice',
   file: 'commands/transfers/sign.ts',
-  from: '      const outcome = await owner.sign(key, attemptOf(leg, unsigned, signed, deps.clock.now()));',
-  to: [
-    '  await deps.rail.broadcast(signed.bytes);',
-    '      const outcome = await owner.sign(key, attemptOf(leg, unsigned, signed, deps.clock.now()));',
-  ].join('\n'),
+  from: '    const outcome = await owner.sign(key, attempt);',
+  to: ['    await deps.rail.broadcast(attempt.bytes);', '    const outcome = await owner.sign(key, attempt);'].join(
+    '\n',
+  ),
   breaks: 'paidOnce',
   specs: ['test/subscribers/transfers/worker.test.ts'],
   seed: 1,

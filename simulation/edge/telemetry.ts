@@ -27,6 +27,7 @@ export const createTelemetry: typeof real.createTelemetry = () => {
     observeClock: silent,
     countRefusal: silent,
     observeStands: silent,
+    countPushed: silent,
     countSignIn: silent,
     observeFloat: silent,
     observeStanding: silent,

@@ -7,5 +7,10 @@ import { createUnderway } from '../../src/subscribers/transfers/underway.ts';
 export function sharedBySigners(clock: Pick<Clock, 'now'>) {
   const turn = inTurn();
   const oneByOne = <T>(work: () => Promise<T>) => turn('treasury', work);
-  return { memory: numberingMemory(), inTurn: oneByOne, underway: createUnderway(async () => 0n, clock) };
+  return {
+    memory: numberingMemory(),
+    inTurn: oneByOne,
+    underway: createUnderway(async () => 0n, clock),
+    look_ms: 1_000,
+  };
 }

@@ -33,7 +33,7 @@ export async function accepted<T>(answer: Promise<T | Refusal>): Promise<T> {
 /** Processes that come and go over one store; each has its own cache, and a clock that stands still until it is set. */
 export function processes({ store = memoryEventStore(), now = minute(0) }: { store?: EventStore; now?: Instant } = {}) {
   const time = { now };
-  const clock = { now: () => time.now, sleep: async () => {} };
+  const clock = { now: () => time.now, sleep: async (_duration_ms: number) => {} };
   const start = (more: Partial<HandleDeps> = {}): Handle =>
     createHandle({ store, clock, ids: randomIds, codec: eventCodec, ...more });
   const typesIn = async (stream: string) => (await store.read(stream)).map(({ type }) => type);
