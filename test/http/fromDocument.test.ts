@@ -7,6 +7,8 @@ import { type Schema, type SchemaValues, schemaValues } from './schemaValues.ts'
 import { goodRequest, receiver, startWorld, type World } from './world.ts';
 
 const runs = 400;
+/** Of orders of refunds one in ninety is accepted: four hundred may be without one. */
+const roundsMax = 10;
 
 const likely = {
   appId: ['wallet_demo'],
@@ -137,14 +139,15 @@ describe('HTTP: requests made from the OpenAPI document', function () {
       await renew();
       const { body, operationId } = operation;
       let good = 0;
-      await fc.assert(
-        fc.asyncProperty(values.allowed(body as Schema), async (sent) => {
-          const answered = await send(operation, sent);
-          if (accepted(answered)) good += 1;
-          else refusedWithPointer(answered);
-        }),
-        { numRuns: runs },
-      );
+      for (let round = 0; round < roundsMax && good === 0; round++)
+        await fc.assert(
+          fc.asyncProperty(values.allowed(body as Schema), async (sent) => {
+            const answered = await send(operation, sent);
+            if (accepted(answered)) good += 1;
+            else refusedWithPointer(answered);
+          }),
+          { numRuns: runs },
+        );
       assert.ok(good > 0, `${operationId}: nothing was accepted, so this says nothing`);
     }
   });
