@@ -102,7 +102,7 @@ export async function applyChanges(
     for (const change of ofTable) assertFits(table, change);
     const news: { readonly news: string }[] = [];
     for (const [op, rows] of squash(table, ofTable)) {
-      news.push(...(await sql.query<{ news: string }>(table.statements[op], [jsonText(rows)])));
+      news.push(...(await sql.query<{ news: string }>(table.statements[op], [jsonText(rows)], { prepared: true })));
       if (op === 'add' && rows.some(takesAway)) await sql.query(table.statements.sweep, [jsonText(rows)]);
     }
     touched.set(

@@ -49,16 +49,18 @@ export async function commitBatch(deps: CommitDeps, from: Generation, batch: Eve
   try {
     await fold.prepare(batch.events);
     const changes = project(deps, batch.events);
-    const next = await db.transaction(async (tx) => {
-      // No fsync is awaited: rows and checkpoint can only be lost together, and the log brings them again.
-      await tx.query('SET LOCAL synchronous_commit = off');
-      const advanced = await move(tx, from, batch);
-      await crash(`projections.${set.name}.beforeRows`);
-      const touched = await applyChanges(tx, tables, changes);
-      if (from.status === 'active') await notify(tx, set, touched, batch.position);
-      await crash(`projections.${set.name}.beforeCommit`);
-      return advanced;
-    });
+    const next = await db.transaction(
+      async (tx) => {
+        const advanced = await move(tx, from, batch);
+        await crash(`projections.${set.name}.beforeRows`);
+        const touched = await applyChanges(tx, tables, changes);
+        if (from.status === 'active') await notify(tx, set, touched, batch.position);
+        await crash(`projections.${set.name}.beforeCommit`);
+        return advanced;
+      },
+      // Rows and checkpoint can only be lost together, and the log brings them again.
+      { durable: false },
+    );
     await crash(`projections.${set.name}.afterCommit`);
     fold.keep(batch.live === true);
     return next;
@@ -126,8 +128,9 @@ async function notify(tx: Sql, set: ProjectionSet, touched: Touched, position: b
     return payloads.map((payload) => [channel, payload]);
   });
   messages.push([projectedChannel, `${set.name} ${position}`]);
-  await tx.query('SELECT pg_notify(channel, payload) FROM unnest($1::text[], $2::text[]) AS told(channel, payload)', [
-    messages.map(([channel]) => channel),
-    messages.map(([, payload]) => payload),
-  ]);
+  await tx.query(
+    'SELECT pg_notify(channel, payload) FROM unnest($1::text[], $2::text[]) AS told(channel, payload)',
+    [messages.map(([channel]) => channel), messages.map(([, payload]) => payload)],
+    { prepared: true },
+  );
 }

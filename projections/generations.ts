@@ -126,6 +126,7 @@ export async function advance(tx: Sql, from: Generation, position: bigint, event
       WHERE set_name = $3 AND generation = $4 AND status = $5 AND position IS NOT DISTINCT FROM $6
       RETURNING 1`,
     [position, events, from.set, from.number, from.status, from.position],
+    { prepared: true },
   );
   if (moved.length === 0) throw new FenceLost(from);
   return { ...from, position, events: from.events + BigInt(events) };

@@ -1,6 +1,7 @@
+import { hash } from 'node:crypto';
 import pg from 'pg';
 import { Unavailable } from '../../commands/ports.ts';
-import type { SqlDatabase } from '../../projections/sql.ts';
+import type { Asking, SqlDatabase } from '../../projections/sql.ts';
 
 /** A bounded pool. Every outage comes out as Unavailable. */
 export interface Database extends SqlDatabase {
@@ -49,14 +50,14 @@ export function openDatabase(options: DatabaseOptions): Database {
 
   return {
     url,
-    query: (text, values) => run(pool, text, values),
+    query: (text, values, how) => run(pool, text, values, how),
 
-    async transaction(work) {
+    async transaction(work, { durable = true } = {}) {
       const client = await pool.connect().catch(rethrow);
       let broken: Error | undefined;
       try {
-        await run(client, 'BEGIN');
-        const result = await work({ query: (text, values) => run(client, text, values) });
+        await run(client, durable ? 'BEGIN' : 'BEGIN; SET LOCAL synchronous_commit = off');
+        const result = await work({ query: (text, values, how) => run(client, text, values, how) });
         await run(client, 'COMMIT');
         return result;
       } catch (error) {
@@ -80,10 +81,19 @@ export function openDatabase(options: DatabaseOptions): Database {
   };
 }
 
-async function run<R>(on: Pick<pg.ClientBase, 'query'>, text: string, values: readonly unknown[] = []): Promise<R[]> {
-  const { rows } = await on.query(text, [...values]).catch(rethrow);
+async function run<R>(
+  on: Pick<pg.ClientBase, 'query'>,
+  text: string,
+  values: readonly unknown[] = [],
+  { prepared = false }: Asking = {},
+): Promise<R[]> {
+  const query = { text, values: [...values], ...(prepared && { name: nameOf(text) }) };
+  const { rows } = await on.query(query).catch(rethrow);
   return rows as R[];
 }
+
+/** A connection knows a prepared statement by a name of 63 bytes at most. */
+const nameOf = (text: string): string => hash('sha256', text).slice(0, 32);
 
 function rethrow(error: unknown): never {
   throw unavailableOr(error);

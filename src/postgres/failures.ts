@@ -79,7 +79,8 @@ export function createFailures(sql: Sql, options: FailuresOptions = {}): WorkFai
     },
 
     async succeeded(worker, key) {
-      await sql.query('DELETE FROM ops.work_failures WHERE worker = $1 AND key = $2', [worker, key]);
+      const done = 'DELETE FROM ops.work_failures WHERE worker = $1 AND key = $2';
+      await sql.query(done, [worker, key], { prepared: true });
     },
 
     async unpark(worker, key, at) {
