@@ -1,6 +1,7 @@
 /** How soon the service acts on what it has recorded: merchants are told of a payin, payouts are sent; one payment at a time, and many. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { chainOf } from '../domain/chains.ts';
 import type { StoredEvent } from '../domain/decider.ts';
 import { inParallel } from '../src/chains/inParallel.ts';
 import { loadText } from './machine.ts';
@@ -8,20 +9,37 @@ import { createPayment, eventOf, payEach, timeOf, untilPaidOut } from './payment
 import { openSendingNode, type SendingNode } from './sendingNode.ts';
 import { startServer } from './servers.ts';
 import { median, table } from './table.ts';
-import type { BenchWorld } from './world.ts';
+import { type BenchWorld, openWorld } from './world.ts';
 
 const atOnce = 20;
 /** Prime to the blocks and the polls, so that payments come at every moment between two of them. */
 const alone = { payments: 25, pause_ms: 1_117 };
 const busy = { perSecond: 20, pause_ms: 50 };
 
+/** A block a second, and as the chain has them. */
+const blockTimes_s = [1, chainOf(8453).block_ms / 1_000];
+
 /** @param seconds so long payments come twenty a second */
-export async function benchLatency(world: BenchWorld, { seconds }: { readonly seconds: number }): Promise<string> {
+export async function benchLatency({ seconds }: { readonly seconds: number }): Promise<string> {
+  const rows: (readonly string[])[] = [];
+  for (const blockTime_s of blockTimes_s) {
+    const world = await openWorld({ blockTime_s });
+    try {
+      rows.push(...(await measured(world, `a block each ${blockTime_s * 1_000} ms`, seconds)));
+    } finally {
+      await world.stop();
+    }
+  }
+  const head = ['how soon', 'payments', 'count', 'p50 ms', 'p95 ms', 'most ms'];
+  return `${table(head, rows)}\nload of the machine after: ${loadText()}`;
+}
+
+async function measured(world: BenchWorld, pace: string, seconds: number): Promise<readonly (readonly string[])[]> {
   const node = await openSendingNode(world.rpcUrl);
   const service = await startServer('src/main.ts', { ...world.env, RPC_URLS_8453: node.url });
   try {
     const rows: (readonly string[])[] = [];
-    for (const [name, count, pause_ms] of [
+    for (const [often, count, pause_ms] of [
       ['one at a time', alone.payments, alone.pause_ms],
       [`${busy.perSecond} a second`, busy.perSecond * seconds, busy.pause_ms],
     ] as const) {
@@ -30,17 +48,15 @@ export async function benchLatency(world: BenchWorld, { seconds }: { readonly se
       const histories = await untilPaidOut(world, asked);
       const told = webhooksOf(world);
       const from = (type: string, to: (history: readonly StoredEvent[]) => number) =>
-        histories.map((history) => to(history) - timeOf(history, type));
+        spread(histories.map((history) => to(history) - timeOf(history, type)));
+      const how = `${often}, ${pace}`;
       rows.push(
-        [
-          `payments, ${name}: payin final until its webhook has come`,
-          ...spread(from('PayinConfirmed', (own) => told.get(idOf(own)) ?? Number.NaN)),
-        ],
-        ['  funded until its payout is signed', ...spread(from('PaymentFunded', (own) => timeOf(own, 'PayoutSigned')))],
-        ['  funded until its payout is sent', ...spread(from('PaymentFunded', (own) => sentAt(node, own)))],
+        ['payin final until its webhook has come', how, ...from('PayinConfirmed', (own) => told.get(idOf(own)) ?? NaN)],
+        ['funded until its payout is signed', how, ...from('PaymentFunded', (own) => timeOf(own, 'PayoutSigned'))],
+        ['funded until its payout is sent', how, ...from('PaymentFunded', (own) => sentAt(node, own))],
       );
     }
-    return `${table(['how soon', 'count', 'p50 ms', 'p95 ms', 'most ms'], rows)}\nload of the machine after: ${loadText()}`;
+    return rows;
   } finally {
     await service.stop();
     await node.stop();

@@ -85,6 +85,7 @@ const options = new Command()
 if (options.only === 'idle') console.log(`\n${await benchIdle(options)}\n\n${await benchCalls(options)}`);
 else if (options.only === 'calls') console.log(`\n${await benchCalls(options)}`);
 else if (options.only === 'detection') console.log(`\n${await benchDetection(options)}`);
+else if (options.only === 'latency') console.log(`\n${await benchLatency(options)}`);
 else if (options.only === 'payouts') console.log(`\n${await benchPayouts(options)}`);
 else if (options.only === 'sweep') console.log(`\n${await benchSweep()}`);
 else if (options.only === 'audit') console.log(`\n${await benchAudit(options)}`);
@@ -98,7 +99,6 @@ async function inOneWorld(): Promise<void> {
     console.log(`${await machine(world.database)}\n`);
     if (wanted('create')) console.log(`${await benchCreate(world, options)}\n`);
     if (options.only === 'scale') console.log(`${await benchScale(world, options)}\n`);
-    if (wanted('latency')) console.log(`${await benchLatency(world, options)}\n`);
     if (wanted('pages')) console.log(`${await benchPages(world, options)}\n`);
     if (wanted('watch')) console.log(`${await benchWatch()}\n`);
     if (options.only === 'memory') console.log(`${await benchMemory(world, options)}\n`);
@@ -106,6 +106,7 @@ async function inOneWorld(): Promise<void> {
   } finally {
     await world.stop();
   }
+  if (wanted('latency')) console.log(`${await benchLatency(options)}\n`);
 }
 
 /** The large store's rebuild fills the read models that are read afterwards; a tenth of it shows what grows. */

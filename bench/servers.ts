@@ -1,6 +1,7 @@
 /** Starts one of the measured programs as a process of its own. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
@@ -12,8 +13,9 @@ export interface Server {
 }
 
 const start_ms = 30_000;
+const { scripts } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 /** As `npm run service` has it, and for whatever else is measured beside it. */
-const serviceFlags = ['--max-semi-space-size=64'];
+const serviceFlags = scripts.service.split(' ').filter((word: string) => word.startsWith('--'));
 
 /** The program must print one JSON line with `"msg":"ready"` and its url. Node's own flags come from BENCH_NODE_FLAGS. */
 export async function startServer(program: string, env: Readonly<Record<string, string>>): Promise<Server> {
