@@ -76,6 +76,7 @@ export const workSet: ProjectionSet = {
 export const reportsSet: ProjectionSet = {
   name: 'reports',
   version: 3,
+  unhurried: true,
   projections: [appEvents, transactions, hourlyStats, hourlyPayments, dailyDurations, deliveries, treasuryMovements],
   channels: { app_events: 'app_events' },
 };

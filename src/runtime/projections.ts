@@ -48,7 +48,7 @@ export type ProjectionReport =
 
 /** Events per transaction. Catching up, large batches move most payments through several events for one row's cost. */
 export const batchSizes = { eventsMin: 10_000, eventsMax: 20_000 } as const;
-/** When events come this densely, a commit waits for more: a commit of many costs little more than a commit of one. */
+/** When events come this densely, or nobody is in a hurry, a commit waits for more: a commit of many costs little more than a commit of one. */
 const crowd = { events: 5, gather_ms: 20 };
 const firstPause_ms = 100;
 const pauseMax_ms = 5_000;
@@ -98,7 +98,7 @@ async function runGeneration(
   committed: (batch: EventBatch & { live: boolean }, position: bigint) => void,
 ): Promise<void> {
   const commit = await committer(deps, active);
-  const { store, database, clock, signal } = deps;
+  const { store, database, clock, set, signal } = deps;
   let at = active;
   try {
     const options = { after: at.position, prefixes: streamPrefixes, ...batchSizes, signal };
@@ -106,7 +106,8 @@ async function runGeneration(
       if (signal.aborted) return;
       at = await commit(at, batch);
       committed(batch, batch.position);
-      if (batch.live && batch.events.length >= crowd.events) await clock.sleep(crowd.gather_ms, signal);
+      const gathers = set.unhurried || batch.events.length >= crowd.events;
+      if (batch.live && gathers) await clock.sleep(crowd.gather_ms, signal);
     }
   } catch (error) {
     if (!passes(error)) await markStopped(database, at, String(error)).catch(() => {});
