@@ -89,28 +89,37 @@ function numbering(target: string, key: readonly Column[], others: readonly Colu
 /** The tables that were touched; those of numbered rows with `<group> <newest number>` of each group that grew. */
 export type Touched = ReadonlyMap<string, readonly string[]>;
 
+/** Asks for all of it at once. */
 export async function applyChanges(
   sql: Sql,
   tables: ReadonlyMap<string, Table>,
   changes: readonly RowChange[],
 ): Promise<Touched> {
-  const byTable = Map.groupBy(changes, ({ table }) => table);
-  const touched = new Map<string, readonly string[]>();
-  for (const [name, ofTable] of byTable) {
+  const byTable = [...Map.groupBy(changes, ({ table }) => table)];
+  const squashed = byTable.map(([name, ofTable]) => {
     const table = tables.get(name);
     assert(table !== undefined, `no table ${name} in this generation: raise the set's version and rebuild it`);
     for (const change of ofTable) assertFits(table, change);
-    const news: { readonly news: string }[] = [];
-    for (const [op, rows] of squash(table, ofTable)) {
-      news.push(...(await sql.query<{ news: string }>(table.statements[op], [jsonText(rows)], { prepared: true })));
-      if (op === 'add' && rows.some(takesAway)) await sql.query(table.statements.sweep, [jsonText(rows)]);
-    }
-    touched.set(
-      name,
-      news.map((told) => told.news),
-    );
-  }
-  return touched;
+    return { table, byOp: [...squash(table, ofTable)] };
+  });
+  const touched = squashed.map(async ({ table, byOp }) => {
+    const news = await Promise.all(byOp.map(([op, rows]) => applyRows(sql, table, op, rows)));
+    return [table.name, news.flat()] as const;
+  });
+  return new Map(await Promise.all(touched));
+}
+
+/** @returns of numbered rows `<group> <newest number>` */
+async function applyRows(
+  sql: Sql,
+  table: Table,
+  op: RowChange['op'],
+  rows: readonly Row[],
+): Promise<readonly string[]> {
+  const text = jsonText(rows);
+  const numbered = await sql.query<{ news: string }>(table.statements[op], [text], { prepared: true });
+  if (op === 'add' && rows.some(takesAway)) await sql.query(table.statements.sweep, [text]);
+  return numbered.map(({ news }) => news);
 }
 
 /** Without this, `json_to_recordset` would ignore a misspelt field and a removal without its key would remove nothing. */

@@ -51,9 +51,11 @@ export async function commitBatch(deps: CommitDeps, from: Generation, batch: Eve
     const changes = project(deps, batch.events);
     const next = await db.transaction(
       async (tx) => {
-        const advanced = await move(tx, from, batch);
+        const moving = move(tx, from, batch);
+        // Its failure is told below: as the first statement it fails first.
+        moving.catch(() => {});
         await crash(`projections.${set.name}.beforeRows`);
-        const touched = await applyChanges(tx, tables, changes);
+        const [advanced, touched] = await Promise.all([moving, applyChanges(tx, tables, changes)]);
         if (from.status === 'active') await notify(tx, set, touched, batch.position);
         await crash(`projections.${set.name}.beforeCommit`);
         return advanced;

@@ -15,7 +15,10 @@ export interface Committing {
 }
 
 export interface SqlDatabase extends Sql {
-  /** Commits what `work` did, or rolls it back when it throws. @throws Unavailable */
+  /**
+   * Commits what `work` did, or rolls it back when it throws. Statements that are asked for at once are run in that order, in one round
+   * trip; once one has failed those behind it fail too. @throws Unavailable
+   */
   transaction<T>(work: (tx: Sql) => Promise<T>, how?: Committing): Promise<T>;
 }
 

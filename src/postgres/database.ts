@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
 import pg from 'pg';
 import { Unavailable } from '../../commands/ports.ts';
-import type { Asking, SqlDatabase } from '../../projections/sql.ts';
+import { assert } from '../../domain/decider.ts';
+import type { Asking, Sql, SqlDatabase } from '../../projections/sql.ts';
 
 /** A bounded pool. Every outage comes out as Unavailable. */
 export interface Database extends SqlDatabase {
@@ -42,6 +43,8 @@ export function openDatabase(options: DatabaseOptions): Database {
     statement_timeout: statement_ms,
     // The server cancels first; this is for a server that no longer answers.
     query_timeout: statement_ms + patience_ms,
+    // What a transaction asks for without waiting leaves together, and is answered in order.
+    pipeline: true,
   });
   // A broken connection fails at its next use and leaves the pool. Without listeners its error would end the process at once,
   // whether it is idle or between two statements of a transaction.
@@ -55,12 +58,20 @@ export function openDatabase(options: DatabaseOptions): Database {
     async transaction(work, { durable = true } = {}) {
       const client = await pool.connect().catch(rethrow);
       let broken: Error | undefined;
+      let over = false;
+      // What is asked for too late would run by itself, or in somebody else's transaction.
+      const query: Sql['query'] = async (text, values, how) => {
+        assert(!over, 'a statement was asked for behind the end of its transaction');
+        return run(client, text, values, how);
+      };
       try {
         await run(client, durable ? 'BEGIN' : 'BEGIN; SET LOCAL synchronous_commit = off');
-        const result = await work({ query: (text, values, how) => run(client, text, values, how) });
+        const result = await work({ query });
+        over = true;
         await run(client, 'COMMIT');
         return result;
       } catch (error) {
+        over = true;
         await client.query('ROLLBACK').catch((failure: Error) => {
           broken = failure;
         });

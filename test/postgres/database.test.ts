@@ -38,6 +38,38 @@ describe('the database', () => {
     assert.deepEqual(await notes(), [{ note: 'whole' }]);
   });
 
+  it('runs what a transaction asks for at once in its order, and fails as the first that failed', async () => {
+    const told = await database.transaction((tx) =>
+      Promise.all([
+        tx.query(`INSERT INTO notes VALUES ('first')`),
+        tx.query(`UPDATE notes SET note = 'second' WHERE note = $1`, ['first'], { prepared: true }),
+        tx.query('SELECT note FROM notes'),
+      ]),
+    );
+    assert.deepEqual(told, [[], [], [{ note: 'second' }]]);
+
+    const failed = database.transaction((tx) =>
+      Promise.all([
+        tx.query(`INSERT INTO notes VALUES ('third')`),
+        tx.query(`INSERT INTO notes VALUES ('second')`),
+        tx.query(`INSERT INTO notes VALUES ('fourth')`),
+      ]),
+    );
+    await assert.rejects(failed, /duplicate key/);
+    assert.deepEqual(await notes(), [{ note: 'second' }]);
+  });
+
+  it('takes nothing that is asked for behind the end of a transaction', async () => {
+    let late = () => Promise.resolve<unknown>(undefined);
+    const failed = database.transaction(async (tx) => {
+      late = () => tx.query(`INSERT INTO notes VALUES ('late')`);
+      throw new Error('no');
+    });
+    await assert.rejects(failed, /no/);
+    await assert.rejects(late(), /behind the end/);
+    assert.deepEqual(await notes(), []);
+  });
+
   it('tells an outage from a mistake', async () => {
     await assert.rejects(database.query('SELECT mistake'), (error: Error) => error.name !== 'Unavailable');
     const impatient = openDatabase({ url: database.url, statementTimeout_ms: 50 });
