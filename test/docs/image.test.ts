@@ -38,4 +38,10 @@ describe('Dockerfile', () => {
     const images = [...text('Dockerfile').matchAll(/^FROM node:([\d.]+)-/gm)].map(([, version]) => version);
     assert.deepEqual(images, [devDependencies.node, devDependencies.node]);
   });
+
+  it('runs the service as `npm run service` does, whose memory was measured', () => {
+    const { scripts } = JSON.parse(text('package.json')) as { scripts: { service: string } };
+    const [, command = ''] = /^CMD (\[.*\])$/m.exec(text('Dockerfile')) ?? [];
+    assert.deepEqual(JSON.parse(command), scripts.service.split(' '));
+  });
 });
