@@ -52,10 +52,13 @@ export async function commitBatch(deps: CommitDeps, from: Generation, batch: Eve
     const next = await db.transaction(
       async (tx) => {
         const moving = move(tx, from, batch);
-        // Its failure is told below: as the first statement it fails first.
         moving.catch(() => {});
         await crash(`projections.${set.name}.beforeRows`);
-        const [advanced, touched] = await Promise.all([moving, applyChanges(tx, tables, changes)]);
+        const applying = applyChanges(tx, tables, changes);
+        applying.catch(() => {});
+        // In this order: whoever lost the fence may find the tables gone, which is no fault of an event.
+        const advanced = await moving;
+        const touched = await applying;
         if (from.status === 'active') await notify(tx, set, touched, batch.position);
         await crash(`projections.${set.name}.beforeCommit`);
         return advanced;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { eventCodec } from '../../commands/codec.ts';
-import { FenceLost, openActive } from '../../projections/generations.ts';
+import { dropRetired, FenceLost, openActive } from '../../projections/generations.ts';
 import { reportsSet, workSet } from '../../projections/sets.ts';
 import { ddlOf } from '../../src/postgres/migrate.ts';
 import { committer } from '../../src/runtime/projections.ts';
@@ -60,6 +60,18 @@ describe('a batch of a projection set', () => {
 
     await assert.rejects(other(begun, { events: log, position: last(log) }), FenceLost);
     assert.deepEqual(await rowsOf(database, at), rows);
+  });
+
+  it('is refused to a runner whose generation was replaced and dropped; that its tables are gone is no event’s fault', async () => {
+    const database = await freshDatabase();
+    const { store } = await payments(2);
+    const log = await wholeLog(store);
+    const deps = { database, store, set: workSet, codec: eventCodec, signal: new AbortController().signal };
+    const begun = await openActive(database, workSet, await ddlOf('work'));
+    const commit = await committer(deps, begun);
+    await database.query(`UPDATE ops.projections SET status = 'retired' WHERE set_name = 'work'`);
+    await dropRetired(database, 'work');
+    await assert.rejects(commit(begun, { events: log, position: last(log) }), FenceLost);
   });
 });
 
