@@ -109,6 +109,12 @@ export async function applyChanges(
   return new Map(await Promise.all(touched));
 }
 
+/**
+ * These find the rows that are there by the index of their key, however many there are. The others are planned each time: a plan that
+ * was made while the table was empty would read all of it.
+ */
+const goesByUniqueIndex: ReadonlySet<RowChange['op']> = new Set(['upsert', 'add']);
+
 /** @returns of numbered rows `<group> <newest number>` */
 async function applyRows(
   sql: Sql,
@@ -117,7 +123,8 @@ async function applyRows(
   rows: readonly Row[],
 ): Promise<readonly string[]> {
   const text = jsonText(rows);
-  const numbered = await sql.query<{ news: string }>(table.statements[op], [text], { prepared: true });
+  const how = { prepared: goesByUniqueIndex.has(op) };
+  const numbered = await sql.query<{ news: string }>(table.statements[op], [text], how);
   if (op === 'add' && rows.some(takesAway)) await sql.query(table.statements.sweep, [text]);
   return numbered.map(({ news }) => news);
 }
