@@ -1,6 +1,7 @@
 /** Merchants and customers who do not give up: what a dead service or a hung chain cut off they do again. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { privateKeyToAddress } from 'viem/accounts';
+import { inTurn } from '../../commands/inTurn.ts';
 import { type ChainId, chainOf, findToken, type Token } from '../../domain/chains.ts';
 import { formatAmount, parseAmount } from '../../domain/money.ts';
 import type { PaymentStatus } from '../../domain/payment/view.ts';
@@ -43,17 +44,8 @@ const call_ms = 15_000;
 const pay_ms = 60_000;
 
 export function createCustomers(chaos: ChaosWorld) {
-  const lines = new Map<ChainId, Promise<unknown>>();
-
   /** One account pays on a chain, one transaction after the other. */
-  function inLine<T>(chainId: ChainId, work: () => Promise<T>): Promise<T> {
-    const mine = (lines.get(chainId) ?? Promise.resolve()).then(work, work);
-    lines.set(
-      chainId,
-      mine.catch(() => {}),
-    );
-    return mine;
-  }
+  const inLine = inTurn();
 
   async function ask<T>(method: string, path: string, body?: unknown): Promise<{ status: number; body: T }> {
     const response = await fetch(`${chaos.baseUrl}${path}`, {
@@ -97,7 +89,7 @@ export function createCustomers(chaos: ChaosWorld) {
     const { from, habit } = order;
     const usdc = tokenOf(from, 'USDC');
     const due = unitsOf(payment.source.amount, usdc);
-    const send = (amount: bigint, token = usdc) => inLine(from, () => payOnce(payment, from, token, amount));
+    const send = (amount: bigint, token = usdc) => inLine(String(from), () => payOnce(payment, from, token, amount));
     switch (habit) {
       case 'inParts':
         await send(due / 3n);

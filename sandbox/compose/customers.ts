@@ -1,6 +1,7 @@
 /** Customers of one merchant who do not give up: each order is repeated until it is answered, paid once, and looked at until it is paid out. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Address, getAddress, type Hex } from 'viem';
+import { inTurn } from '../../commands/inTurn.ts';
 import type { ChainId } from '../../domain/chains.ts';
 import type { PublicPayment } from '../customer.ts';
 import { payOnEvm } from '../payOnEvm.ts';
@@ -62,7 +63,8 @@ export async function openCustomers(options: CustomersOptions): Promise<Customer
   const { url, apiKey, chains, payers, signal } = options;
   const placed: Placed[] = [];
   const underWay = new Set<Promise<void>>();
-  const lines = new Map<string, Promise<unknown>>();
+  /** One account sends one transaction after the other. */
+  const inLine = inTurn();
   const closing = new AbortController();
   const unpaid: Acknowledged[] = [];
   let [number, longest_ms] = [0, 0];
@@ -125,16 +127,6 @@ export async function openCustomers(options: CustomersOptions): Promise<Customer
     };
     await inLine(`${key} ${from}`, () => payOnEvm(chains.localUrl(from), key, due));
     mine.paid = true;
-  }
-
-  /** One account sends one transaction after the other. */
-  function inLine(name: string, work: () => Promise<unknown>): Promise<unknown> {
-    const mine = (lines.get(name) ?? Promise.resolve()).then(work);
-    lines.set(
-      name,
-      mine.catch(() => {}),
-    );
-    return mine;
   }
 
   async function keepComing(): Promise<void> {

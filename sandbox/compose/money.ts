@@ -1,8 +1,8 @@
 /** What accounts hold, as the local chains say, and whether it adds up. */
-import { type Address, createPublicClient, erc20Abi, http } from 'viem';
 import { privateKeyToAddress } from 'viem/accounts';
 import { type ChainId, chainOf, findToken, type Token } from '../../domain/chains.ts';
 import { parseAmount } from '../../domain/money.ts';
+import { balancesAt } from '../balances.ts';
 import type { PublicPayment } from '../customer.ts';
 import { type Chains, chainIds } from './chains.ts';
 import type { Keys } from './settings.ts';
@@ -27,7 +27,7 @@ export async function stockOf(
   placed: readonly Bought[],
 ): Promise<Stock> {
   const of = async (chainId: ChainId, accounts: readonly string[]) => {
-    const held = await Promise.all(accounts.map((account) => balance(chains, chainId, account as Address)));
+    const held = await Promise.all(accounts.map((account) => balance(chains, chainId, account)));
     return [chainId, held.reduce((sum, each) => sum + each, 0n)] as const;
   };
   const deposits = (chainId: ChainId) => [
@@ -83,10 +83,5 @@ export function units(text: string, chainId: ChainId): bigint {
   return amount;
 }
 
-export const balance = (chains: Chains, chainId: ChainId, account: Address): Promise<bigint> =>
-  createPublicClient({ transport: http(chains.localUrl(chainId)), cacheTime: 0 }).readContract({
-    address: usdcOn(chainId).address as Address,
-    abi: erc20Abi,
-    functionName: 'balanceOf',
-    args: [account],
-  });
+export const balance = (chains: Chains, chainId: ChainId, account: string): Promise<bigint> =>
+  balancesAt(chains.localUrl)(chainId, usdcOn(chainId), account);

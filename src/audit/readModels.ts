@@ -129,10 +129,7 @@ async function fill(
     const own = events.filter((event) => event.position <= until);
     await fold.prepare(own);
     const changes = project({ set, fold }, own);
-    await database.transaction(async (tx) => {
-      await tx.query('SET LOCAL synchronous_commit = off');
-      await applyChanges(tx, tables, changes);
-    });
+    await database.transaction((tx) => applyChanges(tx, tables, changes), { durable: false });
     fold.keep(live);
     progress?.('filling', Number(position < until ? position : until) / Number(until));
     if (live || position >= until) return;

@@ -148,7 +148,6 @@ export const projectionStatements: Statements = [
   ],
   ['SELECT position FROM ops.projections WHERE set_name = $1', (view, [set]) => active(view, set)],
   ['FROM pg_class c JOIN pg_attribute', (_view, [schema]) => columnsOf(schema)],
-  ['SET LOCAL synchronous_commit = off', () => []],
   [
     'UPDATE ops.projections SET position = $1, events = events + $2',
     (view, [position, events, set, generation, status, from]) => {

@@ -2,7 +2,7 @@
 import { Asset, rpc as stellarRpc } from '@stellar/stellar-sdk';
 import { Connection, PublicKey } from 'solana-web3-v1';
 import { type Address, createPublicClient, erc20Abi, http } from 'viem';
-import { type ChainId, chainOf, type Token } from '../../domain/chains.ts';
+import { type ChainId, chainOf, type Token } from '../domain/chains.ts';
 
 export type BalanceOf = (chainId: ChainId, token: Pick<Token, 'address'>, account: string) => Promise<bigint>;
 
