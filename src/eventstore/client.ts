@@ -1,16 +1,7 @@
-import {
-  type AllStreamResolvedEvent,
-  BACKWARDS,
-  END,
-  FORWARDS,
-  type ResolvedEvent,
-  START,
-} from '@eventstore/db-client';
 import { type EventStore, type ReadOptions, Unavailable } from '../../commands/ports.ts';
-import { assert, type EventMetadata, type StoredEvent } from '../../domain/decider.ts';
+import { assert, type StoredEvent } from '../../domain/decider.ts';
 import { type AppendLimits, createAppending } from './append.ts';
-import { connect, type Patience, readLastOfAll } from './connection.ts';
-import { isMissingStream } from './failures.ts';
+import { connect, lastOfAll, type Patience } from './connection.ts';
 import { followAll } from './subscription.ts';
 
 export interface EventStoreOptions extends Partial<AppendLimits & Patience> {
@@ -52,32 +43,21 @@ const defaults = {
 export function openEventStore(options: EventStoreOptions): OpenEventStore {
   const { url, read_ms, silence_ms, requests, workers, ...limits } = { ...defaults, ...options };
   const connection = connect(url, { read_ms, silence_ms });
-  const { client, mustBeUp, reading, collect } = connection;
+  const { mustBeUp } = connection;
 
   async function read(
     stream: string,
     { from, backwards = false, max }: ReadOptions = {},
   ): Promise<readonly StoredEvent[]> {
-    const wanted = {
-      direction: backwards ? BACKWARDS : FORWARDS,
-      fromRevision: from ?? (backwards ? END : START),
-      maxCount: max ?? readLimit + 1,
-      requiresLeader: true,
-    } as const;
-    const resolved = await reading(() =>
-      collect(client.readStream(stream, wanted), read_ms, `reading ${stream}`),
-    ).catch((error) => {
-      if (isMissingStream(error)) return [];
-      throw error;
-    });
-    const whole = max !== undefined || resolved.length <= readLimit;
+    const events = await connection.read({ stream, from, backwards, max: max ?? readLimit + 1 });
+    const whole = max !== undefined || events.length <= readLimit;
     assert(whole, `stream ${stream} is longer than ${readLimit} events: read it in pages`);
-    return resolved.map(storedEvent);
+    return events;
   }
 
   async function tail(): Promise<bigint> {
-    const [last] = await reading(() => collect(readLastOfAll(client), read_ms, 'reading the log'));
-    return last?.event?.position?.commit ?? 0n;
+    const [last] = await connection.read(lastOfAll);
+    return last?.position ?? 0n;
   }
 
   const appendFor = createAppending(connection, limits, read);
@@ -96,24 +76,6 @@ export function openEventStore(options: EventStoreOptions): OpenEventStore {
     ...behind(createLimiter('request', requests), appendFor(requests.away_ms)),
     workers: behind(createLimiter('worker', workers), appendFor(workers.away_ms)),
     close: connection.close,
-  };
-}
-
-/** An event as the client hands it over → as this product knows it. */
-function storedEvent(resolved: ResolvedEvent | AllStreamResolvedEvent): StoredEvent {
-  const { event } = resolved;
-  assert(
-    event?.position !== undefined,
-    'a store of version 22.6 or later tells the position of every event it returns',
-  );
-  return {
-    stream: event.streamId,
-    revision: event.revision,
-    position: event.position.commit,
-    id: event.id,
-    type: event.type,
-    data: event.data,
-    metadata: event.metadata as unknown as EventMetadata,
   };
 }
 

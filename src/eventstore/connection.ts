@@ -1,11 +1,14 @@
 /** The way to the event store: always to its leader, given up when it is lost or silent, and known to be there or not. */
-import { BACKWARDS, END, type EventStoreDBClient } from '@eventstore/db-client';
+import type { EventStoreDBClient } from '@eventstore/db-client';
 import { Unavailable } from '../../commands/ports.ts';
+import type { StoredEvent } from '../../domain/decider.ts';
 import { withoutSecrets } from '../environment/reader.ts';
 import { isConnectionLoss, isDamaged, reasonOf, Silent, unusable } from './failures.ts';
 import { createHearing, type Hearing } from './hearing.ts';
 import { openClient } from './officialClient.ts';
 import { createReachability, type Reachability } from './reach.ts';
+import { readCall } from './readCall.ts';
+import type { Wanted } from './readRequest.ts';
 
 /** The official client and what is known of the way to its server. */
 export interface Connection extends Hearing {
@@ -19,10 +22,8 @@ export interface Connection extends Hearing {
   moved(): void;
   /** @throws Unavailable when the store is known to be away: nothing has been sent */
   mustBeUp(): void;
-  /** Runs a read. @throws Unavailable when the store cannot be reached */
-  reading<T>(read: () => Promise<readonly T[]>): Promise<readonly T[]>;
-  /** All items of a read whose length its request bounds. */
-  collect<T>(reading: Reading<T>, limit_ms: number, what: string): Promise<readonly T[]>;
+  /** What is asked for; nothing of a stream that is not there. @throws Unavailable when the store cannot be reached */
+  read(wanted: Wanted): Promise<readonly StoredEvent[]>;
   close(): Promise<void>;
 }
 
@@ -50,29 +51,19 @@ export function connect(url: string, { read_ms, silence_ms }: Patience): Connect
     left = new AbortController();
   }
 
-  async function collect<T>(reading: Reading<T>, limit_ms: number, what: string): Promise<readonly T[]> {
-    const items: T[] = [];
-    const ended = new Promise<void>((resolve, reject) => {
-      reading.on('data', (item) => {
-        hearing.heard();
-        items.push(item);
-      });
-      reading.on('error', reject);
-      reading.on('end', resolve);
-    });
+  async function ask(wanted: Wanted): Promise<readonly StoredEvent[]> {
+    const { events, cancel } = readCall({ client, heard: hearing.heard }, wanted);
     try {
-      await hearing.answered(ended, limit_ms, what);
-      hearing.heard();
+      return await hearing.answered(events, read_ms, `reading ${wanted.stream ?? 'the log'}`);
     } catch (error) {
-      if (error instanceof Unavailable) reading.cancel().catch(() => {});
+      if (error instanceof Unavailable) cancel();
       throw error;
     }
-    return items;
   }
 
   /** Any answer will do, also a refusal. */
   const probe = () =>
-    collect(readLastOfAll(client), read_ms, 'looking for the event store').catch((error) => {
+    ask(lastOfAll).catch((error) => {
       if (isConnectionLoss(error) || error instanceof Unavailable) throw error;
     });
   const reach = createReachability(probe);
@@ -81,11 +72,11 @@ export function connect(url: string, { read_ms, silence_ms }: Patience): Connect
     if (!reach.up) throw new Unavailable(`the event store at ${server} cannot be reached; nothing was sent`);
   }
 
-  async function reading<T>(read: () => Promise<readonly T[]>): Promise<readonly T[]> {
+  async function read(wanted: Wanted): Promise<readonly StoredEvent[]> {
     for (let tries = 1; ; tries += 1) {
       mustBeUp();
       try {
-        return await read();
+        return await ask(wanted);
       } catch (error) {
         if (isDamaged(error)) throw new Unavailable(reasonOf(error), 1, { cause: error });
         const refused = unusable(error);
@@ -114,8 +105,7 @@ export function connect(url: string, { read_ms, silence_ms }: Patience): Connect
     ...hearing,
     moved,
     mustBeUp,
-    reading,
-    collect,
+    read,
     async close() {
       reach.close();
       await opened.close();
@@ -124,12 +114,4 @@ export function connect(url: string, { read_ms, silence_ms }: Patience): Connect
 }
 
 /** The log's last event, if there is one, as its leader has it. */
-export const readLastOfAll = (client: EventStoreDBClient) =>
-  client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1, requiresLeader: true });
-
-interface Reading<T> extends AsyncIterable<T> {
-  on(event: 'data', listener: (item: T) => void): unknown;
-  on(event: 'error', listener: (error: unknown) => void): unknown;
-  on(event: 'end', listener: () => void): unknown;
-  cancel(): Promise<void>;
-}
+export const lastOfAll: Wanted = { stream: null, backwards: true, max: 1 };

@@ -75,8 +75,6 @@ class NotReady extends Error {}
 /** Whether an append that failed so may be in the log all the same. */
 export const mayBeWritten = (error: unknown): boolean => !isUnsent(error);
 
-export const isMissingStream = (error: unknown): boolean => typeOf(error) === ErrorType.STREAM_NOT_FOUND;
-
 /** EVENTSTORE_URL is not what the store asks for. At a start it is a mistake, later perhaps the store's: whoever calls may try again. */
 export class Unusable extends Unavailable {
   constructor(why: string, cause: unknown) {
