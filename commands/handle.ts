@@ -10,7 +10,7 @@ import {
   type StoredEvent,
 } from '../domain/decider.ts';
 import type { Instant } from '../domain/time.ts';
-import { type Codec, mustBeWhole, seal, type Tip, tipAfter, tipOf } from './codec.ts';
+import { ChainBroken, type Codec, linkOf, mustBeWhole, seal, type Tip, tipAfter, tipOf, verifyChain } from './codec.ts';
 import { type Clock, type CrashPoint, type EventStore, type Ids, StreamConflict, Unavailable } from './ports.ts';
 import { recentlyUsed } from './recentlyUsed.ts';
 
@@ -81,7 +81,7 @@ const backoff_ms = 5;
  * Load → decide → append at the exact revision → on conflict, again from a fresh read.
  *
  * States are cached per stream, but only a successful append proves a cached state right: a refusal or "already done"
- * out of the cache is decided again after a read.
+ * out of the cache is decided again after a read of what came since.
  *
  * Crash between decide and append: nothing happened. Crash after the append: the decision stands, the caller's next run
  * meets it in the stream's state.
@@ -94,17 +94,20 @@ export function createHandle(deps: HandleDeps): Handle {
   return async (decider, instance, decide, facts) => {
     const stream = `${decider.category}-${instance}`;
     let known = cache.get(stream) as Known<ReturnType<typeof decider.evolve>> | undefined;
+    let before: typeof known;
     let fresh = false;
     if (!known && facts.expectNew) known = { state: decider.initial, tip: null };
 
     for (let tries = 0; tries < decisionsMax; tries += 1) {
       if (!known) {
-        known = await loadStream(store, codec, decider, instance);
+        known =
+          (before && (await caughtUp(deps, decider, stream, before))) ?? (await loadStream(deps, decider, instance));
         fresh = true;
       }
       const decision = decide(known.state);
       if (isRefusal(decision) || decision.length === 0) {
         if (!fresh && !facts.asKnown) {
+          before = known;
           known = undefined;
           continue;
         }
@@ -135,6 +138,7 @@ export function createHandle(deps: HandleDeps): Handle {
       } catch (error) {
         cache.delete(stream);
         if (!(error instanceof StreamConflict)) throw error;
+        before = known;
         known = undefined;
         await clock.sleep(backoff_ms * tries);
       }
@@ -174,10 +178,11 @@ export const currentState = async <S, E extends DomainEvent>(
   how: Loaded = {},
 ): Promise<S> => (await current(handle, decider, instance, how)).state;
 
+type Reading = Pick<HandleDeps, 'codec'> & { readonly store: Pick<EventStore, 'read'> };
+
 /** Reads and folds a stream; with a decider's `window`, only its last events. */
 async function loadStream<S, E extends DomainEvent>(
-  store: Pick<EventStore, 'read'>,
-  codec: Codec,
+  { store, codec }: Reading,
   decider: Decider<S, E>,
   instance: string,
 ): Promise<Known<S>> {
@@ -187,12 +192,38 @@ async function loadStream<S, E extends DomainEvent>(
     decider.window === undefined ? {} : { window: decider.window },
   );
   const last = events.at(-1);
-  const state = events.reduce((folded, stored) => {
-    const event = codec.read(stored);
-    return event ? decider.evolve(folded, event as E) : folded;
-  }, decider.initial);
-  return { state, tip: last ? tipOf(last) : null };
+  return { state: folded(codec, decider, decider.initial, events), tip: last ? tipOf(last) : null };
 }
+
+/**
+ * Reads a stream from the last event on that was known of it. That event, the same by its link, stands for all before it.
+ * @returns undefined where the stream does not go on from there, or for more than a page
+ * @throws ChainBroken, Unavailable
+ */
+async function caughtUp<S, E extends DomainEvent>(
+  { store, codec }: Reading,
+  decider: Decider<S, E>,
+  stream: string,
+  { state, tip }: Known<S>,
+): Promise<Known<S> | undefined> {
+  if (tip === null || decider.window !== undefined) return undefined;
+  const [seen, ...since] = await store.read(stream, { from: tip.revision, max: pageSize });
+  if (seen === undefined || linkOf(seen) !== tip.link || since.length + 1 >= pageSize) return undefined;
+  const broken = verifyChain(since, tip);
+  if (broken) throw new ChainBroken(broken);
+  return { state: folded(codec, decider, state, since), tip: tipOf(since.at(-1) ?? seen) };
+}
+
+const folded = <S, E extends DomainEvent>(
+  codec: Codec,
+  decider: Decider<S, E>,
+  from: S,
+  events: readonly StoredEvent[],
+): S =>
+  events.reduce((state, stored) => {
+    const event = codec.read(stored);
+    return event ? decider.evolve(state, event as E) : state;
+  }, from);
 
 /**
  * Events of a stream in order, their chain verified: all of them, page by page; with `before`, those before that revision; with `window`,

@@ -170,6 +170,81 @@ describe('handling a command', () => {
       assert.deepEqual((await accepted(handle(box, 'a', put('blue'), facts))).appended, 0);
     });
 
+    describe('reads on from what it knew', () => {
+      /** A log that can be put in another's place, as a restore does; tells where it was read from. */
+      function replaceable() {
+        let log = memoryEventStore();
+        const from: (bigint | undefined)[] = [];
+        const inner: EventStore = {
+          append: (...args) => log.append(...args),
+          read(stream, options) {
+            from.push(options?.from);
+            return log.read(stream, options);
+          },
+          all: (options) => log.all(options),
+          tail: () => log.tail(),
+        };
+        const replace = (): EventStore => {
+          log = memoryEventStore();
+          return log;
+        };
+        return { ...world(inner), from, replace };
+      }
+      const nothing = () => [];
+
+      it('and no more', async () => {
+        const { handle, start, from } = replaceable();
+        for (const ball of ['red', 'blue']) await handle(box, 'a', put(ball), facts);
+        await start()(box, 'a', put('green'), facts);
+        from.length = 0;
+        const read = await accepted(handle(box, 'a', nothing, facts));
+        assert.deepEqual([read.state, read.revision, from], [['red', 'blue', 'green'], 2n, [1n]]);
+      });
+
+      it('after somebody else appended first', async () => {
+        const { handle, start, from } = replaceable();
+        await handle(box, 'a', put('red'), facts);
+        await start()(box, 'a', put('blue'), facts);
+        from.length = 0;
+        assert.equal((await accepted(handle(box, 'a', put('green'), facts))).revision, 2n);
+        assert.deepEqual(from, [0n]);
+      });
+
+      it('all of it when the log ends before, or goes another way', async () => {
+        const { handle, replace } = replaceable();
+        for (const ball of ['red', 'blue']) await handle(box, 'a', put(ball), facts);
+        const shorter = replace();
+        await processes({ store: shorter }).start({ codec })(box, 'a', put('green'), facts);
+        assert.deepEqual((await accepted(handle(box, 'a', nothing, facts))).state, ['green']);
+        const other = replace();
+        for (const ball of ['one', 'two'])
+          await processes({ store: other }).start({ codec })(box, 'a', put(ball), facts);
+        assert.deepEqual((await accepted(handle(box, 'a', put('red'), facts))).state, ['one', 'two', 'red']);
+        replace();
+        assert.deepEqual((await accepted(handle(box, 'a', nothing, facts))).state, []);
+      });
+
+      it('all of it when more came than a page holds', async () => {
+        const { handle, start } = replaceable();
+        const balls = Array.from({ length: 600 }, (_, i) => `${i}`);
+        await handle(box, 'a', put('red'), facts);
+        await start()(box, 'a', () => balls.map((ball): Put => ({ type: 'Put', data: { ball } })), facts);
+        assert.deepEqual((await accepted(handle(box, 'a', nothing, facts))).state, ['red', ...balls]);
+      });
+
+      it('and decides nothing on what is not chained to it', async () => {
+        const { handle, store, typesIn } = replaceable();
+        await handle(box, 'a', put('red'), facts);
+        const metadata = { prev: 'f'.repeat(64), at: minute(0), cause: 'worker:test', appId: null, schemaVersion: 3 };
+        await store.append('box-a', 0n, [
+          { id: randomIds.eventId(), type: 'Put', data: { ball: 'blue' }, metadata: metadata as never },
+        ]);
+        await assert.rejects(handle(box, 'a', put('red'), facts), { name: 'ChainBroken' });
+        await assert.rejects(handle(box, 'a', put('green'), facts), { name: 'ChainBroken' });
+        assert.deepEqual(await typesIn('box-a'), ['Put', 'Put']);
+      });
+    });
+
     it('keeps a bounded number of streams', async () => {
       const { start, counts } = world();
       const handle = start({ cachedStreams: 1 });
