@@ -58,6 +58,9 @@ export interface WorkerRun {
 const firstPause_ms = 500;
 const idleDefault_ms = 10_000;
 const itemsPerRoundMax = 200;
+/** After a list was read it is left alone for so many times as long: under load many changes cost one reading, which takes a fifth of the time. */
+const restFactor = 4;
+const restMost_ms = 100;
 const rememberedMax = 10_000;
 
 /**
@@ -78,12 +81,18 @@ export function runWorker<T>(worker: Worker<T>, run: WorkerRun): Observable<Work
   const wake = merge(run.wake, again).pipe(share());
   let woken = false;
   let quiet_ms = 0;
+  let restUntil_ms = 0;
   const waking = wake.subscribe(() => {
     woken = true;
   });
   signal.addEventListener('abort', () => waking.unsubscribe(), { once: true });
 
   const pause = () => {
+    const rest_ms = restUntil_ms - epochMs(clock.now());
+    return (rest_ms > 0 ? from(clock.sleep(rest_ms, signal)) : of(undefined)).pipe(mergeMap(wakeUp));
+  };
+
+  const wakeUp = () => {
     if (signal.aborted) return EMPTY;
     if (woken) return of(undefined);
     return race(wake, from(clock.sleep(pause_ms(clock.now()), signal))).pipe(take(1));
@@ -108,7 +117,7 @@ export function runWorker<T>(worker: Worker<T>, run: WorkerRun): Observable<Work
     if (woken) quiet_ms = 0;
     woken = false;
     const room = itemsPerRoundMax - busy.size;
-    return room > 0 ? from(worker.due(itemsPerRoundMax, clock.now())) : of([]);
+    return room > 0 ? from(list()) : of([]);
   }).pipe(
     mergeMap((items) => found(items).filter(begin)),
     catchError((error: unknown) => {
@@ -121,6 +130,16 @@ export function runWorker<T>(worker: Worker<T>, run: WorkerRun): Observable<Work
     repeat({ delay: pause }),
     mergeMap((item) => from(isStall(item) ? stalled(item.stalled) : actOn(item)), worker.concurrency),
   );
+
+  async function list(): Promise<readonly T[]> {
+    const begun = clock.now();
+    try {
+      return await worker.due(itemsPerRoundMax, begun);
+    } finally {
+      const ended_ms = epochMs(clock.now());
+      restUntil_ms = ended_ms + Math.min((ended_ms - epochMs(begun)) * restFactor, restMost_ms);
+    }
+  }
 
   /** @returns whether the item is to be worked on: it counts as busy from here on */
   function begin(item: T): boolean {

@@ -142,7 +142,10 @@ describe('running a worker', () => {
           await new Promise((resolve) => setImmediate(resolve));
         },
       };
-      return { naps, clock };
+      const pass = (duration_ms: number): void => {
+        now_ms += duration_ms;
+      };
+      return { naps, clock, pass };
     };
 
     it('pauses longer each time that nothing is due, up to its bound', async () => {
@@ -188,6 +191,31 @@ describe('running a worker', () => {
       assert.deepEqual(naps.slice(0, 3), [500, 200, 800]);
     });
 
+    it('leaves its list alone for four times as long as reading it took, a tenth of a second at most, however often it is woken', async () => {
+      const { naps, clock, pass } = paused();
+      const wake = new Subject<void>();
+      const enough = Promise.withResolvers<void>();
+      const readings_ms = [5, 30, 0];
+      let looks = 0;
+      run(
+        {
+          async due() {
+            const took_ms = readings_ms[looks];
+            looks += 1;
+            if (took_ms === undefined) enough.resolve();
+            else for (let times = 0; times < 3; times += 1) wake.next();
+            pass(took_ms ?? 0);
+            return [];
+          },
+          act: async () => {},
+        },
+        { wake, clock },
+      );
+      await enough.promise;
+      assert.deepEqual(naps.slice(0, 2), [20, 100]);
+      assert.equal(looks, readings_ms.length + 1);
+    });
+
     it('looks again at an item that was wanted while it was worked on, as soon as that has ended', async () => {
       const wake = new Subject<void>();
       const ends = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -202,7 +230,7 @@ describe('running a worker', () => {
             await ends[actions - 1]?.promise;
           },
         },
-        { wake, idle_ms: 60 * second_ms, clock: { ...systemClock, sleep: () => new Promise(() => {}) } },
+        { wake, idle_ms: 60 * second_ms, clock: { now: () => instant(0), sleep: () => new Promise(() => {}) } },
       );
       await new Promise((resolve) => setImmediate(resolve));
       wake.next();
