@@ -78,7 +78,7 @@ const options = new Command()
   .option('--minutes <n>', 'length of idle', count, 120)
   .option('--pages <n>', 'open pages', count, 500)
   .option('--share <part>', 'of scale: hold each instance of the API to so much of a core, like 0.2; takes root', part)
-  .option('--burst <n>', 'of payouts: payments that are paid at once', count, 200)
+  .option('--burst <n>', 'of payouts: payments that are paid at once', count, 400)
   .parse()
   .opts<Options>();
 

@@ -34,7 +34,7 @@ import {
 export interface PrepareDeps extends NumberingDeps {
   readonly rail: PayoutRail;
   readonly signer: Signer;
-  /** Asked last before a nonce is taken or, where there is none, before a signature. @throws PayoutBlocked when the money has left */
+  /** Asked, no longer ago than `shownFor_ms`, before a nonce is taken or, where there is none, before a signature. @throws PayoutBlocked when the money has left */
   readonly stillFunded: StillFunded;
   /** Where there are no nonces: what other transfers that are signed and not settled take of an asset, in smallest units. */
   readonly unsettled: (token: AssetRef, but: string) => Promise<bigint>;
@@ -50,7 +50,7 @@ export interface Prepared {
   /** Null where the chain has no nonces. */
   readonly chosen: Chosen | null;
   readonly unsigned: Unsigned;
-  /** When the money behind it was last shown. */
+  /** When it was asked for whether the money behind it is there. */
   readonly shownAt_ms: number;
 }
 
@@ -74,11 +74,12 @@ export async function prepareBefore(
   const refusal = chosen ? await refusalToNumber(deps, chosen, wanted) : await refusalWithoutNonce(deps, wanted);
   if (refusal && !mayWait(deps, wanted, refusal)) return refusal;
   if (chosen && hasNonce(deps, chosen, wanted)) return null;
-  const unsigned = chosen
-    ? await prepareUnder(deps, order, chosen, wanted)
-    : await prepareWithoutNonce(deps, order, wanted);
-  await deps.stillFunded();
-  return { chosen, unsigned, shownAt_ms: epochMs(deps.clock.now()) };
+  const shownAt_ms = epochMs(deps.clock.now());
+  const [unsigned] = await Promise.all([
+    chosen ? prepareUnder(deps, order, chosen, wanted) : prepareWithoutNonce(deps, order, wanted),
+    deps.stillFunded(),
+  ]);
+  return { chosen, unsigned, shownAt_ms };
 }
 
 /** @returns what is to be signed, under its nonce. What waited too long for its turn is prepared anew. */

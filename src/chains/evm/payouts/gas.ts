@@ -24,11 +24,14 @@ export const gasForCall = async (node: EvmNode, from: string, call: Call): Promi
 /** By the chain's own time: forks and the tokens' own code change seldom. */
 const estimateHolds_s = 600;
 
+/** The chain's head, also while it is asked for. */
+type Latest = Header | Promise<Header>;
+
 export interface TransferGas {
   /** To allow for an order. @throws RpcFailed when it would revert */
-  forOrder(node: EvmNode, order: TransferOrder, latest: Header): Promise<bigint>;
+  forOrder(node: EvmNode, order: TransferOrder, latest: Latest): Promise<bigint>;
   /** What a transfer of a token to a new holder uses; undefined where the account has none to try it with. @throws RpcFailed */
-  toNewHolder(node: EvmNode, token: TransferOrder['token'], latest: Header): Promise<bigint | undefined>;
+  toNewHolder(node: EvmNode, token: TransferOrder['token'], latest: Latest): Promise<bigint | undefined>;
 }
 
 /**
@@ -38,15 +41,16 @@ export interface TransferGas {
 export function createTransferGas(account: string): TransferGas {
   const known = new Map<string, { readonly gas: bigint; readonly at_s: number }>();
 
-  async function toNewHolder(node: EvmNode, token: TransferOrder['token'], latest: Header) {
+  async function toNewHolder(node: EvmNode, token: TransferOrder['token'], latest: Latest) {
     const last = known.get(token.address);
-    if (last && Math.abs(latest.time_s - last.at_s) < estimateHolds_s) return last.gas;
-    const call = transferCall({ token, receiver: strangerOf(latest), amount: 1n });
+    const head = await latest;
+    if (last && Math.abs(head.time_s - last.at_s) < estimateHolds_s) return last.gas;
+    const call = transferCall({ token, receiver: strangerOf(head), amount: 1n });
     const gas = await gasNeeded(node, { from: account, ...call }).catch((error) => {
       if (error instanceof RpcFailed && error.kind === 'refused') return undefined;
       throw error;
     });
-    if (gas !== undefined) known.set(token.address, { gas, at_s: latest.time_s });
+    if (gas !== undefined) known.set(token.address, { gas, at_s: head.time_s });
     return gas;
   }
 

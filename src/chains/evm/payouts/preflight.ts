@@ -9,7 +9,7 @@ import type { EvmFees } from '../config.ts';
 import type { EvmNode } from '../rpc.ts';
 import { withMargin } from './gas.ts';
 import { isRevert } from './rehearsal.ts';
-import { callFor, type GasPrice } from './transaction.ts';
+import { callFor } from './transaction.ts';
 
 export interface Payer {
   readonly chain: Chain;
@@ -30,16 +30,16 @@ export async function balancesOf(node: EvmNode, { chain, account }: Payer) {
 export const checkTokens = async (node: EvmNode, { account }: Payer, order: TransferOrder): Promise<void> =>
   checkFloat(await tokenBalance(node, account, order.token.address), account, order);
 
-/** @throws PayoutBlocked when the account's coin cannot pay for the gas, twice */
-export async function checkGas(
-  node: EvmNode,
-  { chain, account }: Payer,
-  gas: bigint,
-  { maxFeePerGas }: GasPrice,
-): Promise<void> {
-  const fee = { chainId: chain.id, unit: 'wei', most: gas * maxFeePerGas };
-  checkCoin(await coinBalance(node, account), account, fee);
+interface Coin {
+  /** What the account holds of it. */
+  readonly held: bigint;
+  /** What the gas costs at most. */
+  readonly most: bigint;
 }
+
+/** @throws PayoutBlocked when the account's coin cannot pay for the gas, twice */
+export const checkGas = ({ chain, account }: Payer, { held, most }: Coin): void =>
+  checkCoin(held, account, { chainId: chain.id, unit: 'wei', most });
 
 /**
  * @returns the gas to allow for a transfer of the coin
@@ -65,14 +65,8 @@ export async function gasForCoin(
 }
 
 /** @throws PayoutBlocked when the account's coin cannot pay for the transfer of it and the gas, twice */
-export async function checkCoinAndGas(
-  node: EvmNode,
-  { account }: Payer,
-  order: TransferOrder,
-  most: bigint,
-): Promise<void> {
-  checkCoinFloat(await coinBalance(node, account), account, order, { most });
-}
+export const checkCoinAndGas = ({ account }: Payer, order: TransferOrder, { held, most }: Coin): void =>
+  checkCoinFloat(held, account, order, { most });
 
 interface Trying {
   /** What would arrive. */

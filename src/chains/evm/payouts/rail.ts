@@ -7,7 +7,7 @@ import { checkForm } from '../../forms.ts';
 import { allDeny } from '../../node/agreement.ts';
 import { sendToAll } from '../../node/nodes.ts';
 import type { PayoutRail, TransferOrder, Unsigned } from '../../ports.ts';
-import { nonceAt } from '../accounts.ts';
+import { coinBalance, nonceAt } from '../accounts.ts';
 import type { EvmChainConfig } from '../config.ts';
 import { type Header, isOnChain } from '../reads.ts';
 import { createEvmRpc, type EvmNode, type EvmRpc, RpcFailed } from '../rpc.ts';
@@ -49,17 +49,26 @@ export function createEvmPayoutRail(
   const rehearse = createRehearsal(account);
 
   async function build(node: EvmNode, order: TransferOrder, nonce: bigint, replaces?: SignedAttempt) {
-    const { latest, tip_wei } = await prices(node);
-    const gas = await tried(node, order, latest);
+    // All at once, for nodes are far away.
+    const priced = prices(node);
+    const coin = coinBalance(node, account);
+    for (const asked of [priced, coin]) asked.catch(() => {});
+    const gas = await tried(
+      node,
+      order,
+      priced.then(({ latest }) => latest),
+    );
+    const { latest, tip_wei } = await priced;
     const fresh = priceFor(latest.baseFee_wei, tip_wei, fees);
     const chosen = replaces ? priceToReplace(replaces, fresh, fees) : fresh;
-    if (order.form?.kind === 'coin') await checkCoinAndGas(node, payer, order, gas * chosen.maxFeePerGas);
-    else await checkGas(node, payer, gas, chosen);
+    if (order.form?.kind === 'coin')
+      checkCoinAndGas(payer, order, { held: await coin, most: gas * chosen.maxFeePerGas });
+    else checkGas(payer, { held: await coin, most: gas * chosen.maxFeePerGas });
     return buildUnsigned({ account, nonce, order, call: callFor(order, account), gas, price: chosen });
   }
 
   /** @returns the gas to allow */
-  async function tried(node: EvmNode, order: TransferOrder, latest: Header): Promise<bigint> {
+  async function tried(node: EvmNode, order: TransferOrder, latest: Promise<Header>): Promise<bigint> {
     if (order.form?.kind === 'flush') return gasToFlush(node, payer, order, fees);
     if (order.form?.kind === 'deploy') return gasToDeploy(node, payer, order, fees);
     if (order.form?.kind === 'coin') return gasForCoin(node, payer, order, fees);
@@ -73,7 +82,7 @@ export function createEvmPayoutRail(
       arrives: () => rehearse(node, order),
       gas: () => transferGas.forOrder(node, order, latest),
     };
-    // All at once, for nodes are far away. What the account does not hold is no refusal of the token's: it is said first.
+    // What the account does not hold is no refusal of the token's: it is said first.
     const gas = checkTransfer(payer, order, trying, fees);
     gas.catch(() => {});
     await checkTokens(node, payer, order);
