@@ -52,7 +52,7 @@ export function connect(url: string, { read_ms, silence_ms }: Patience): Connect
   }
 
   async function ask(wanted: Wanted): Promise<readonly StoredEvent[]> {
-    const { events, cancel } = readCall({ client, heard: hearing.heard }, wanted);
+    const { events, cancel } = readCall(client, hearing, wanted);
     try {
       return await hearing.answered(events, read_ms, `reading ${wanted.stream ?? 'the log'}`);
     } catch (error) {

@@ -1,10 +1,11 @@
 /** Readings that end: one call each, opened by the official client, which knows the server. What goes over it is written and read here. */
+import type { EventStoreDBClient } from '@eventstore/db-client';
 import { convertToCommandError } from '@eventstore/db-client/dist/utils/index.js';
 import rpc from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import type messages from '@eventstore/db-client/generated/streams_pb.js';
 import type { ClientReadableStream } from '@grpc/grpc-js';
 import type { StoredEvent } from '../../domain/decider.ts';
-import type { Connection } from './connection.ts';
+import type { Hearing } from './hearing.ts';
 import { readRequest, type Wanted } from './readRequest.ts';
 import { recordedEvent } from './recordedEvent.ts';
 
@@ -24,7 +25,7 @@ const said = (message: Buffer): StoredEvent | messages.ReadResp =>
   recordedEvent(message) ?? responseDeserialize(message);
 
 /** The official client's own `readStream` hands each event through two streams more and makes three objects of it: it takes twice the time. */
-export function readCall({ client, heard }: Pick<Connection, 'client' | 'heard'>, wanted: Wanted): ReadCall {
+export function readCall(client: EventStoreDBClient, { heard }: Pick<Hearing, 'heard'>, wanted: Wanted): ReadCall {
   const open = client['GRPCStreamCreator'](rpc.StreamsClient, 'read', (streams): Call => {
     const settings = client['callArguments']({ requiresLeader: true }, { deadline: Number.POSITIVE_INFINITY });
     return streams.makeServerStreamRequest(path, asIs, said, readRequest(wanted), ...settings);
