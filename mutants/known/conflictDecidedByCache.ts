@@ -7,6 +7,7 @@ export const mutant: Mutant = {
   from: [
     '        cache.delete(stream);',
     '        if (!(error instanceof StreamConflict)) throw error;',
+    '        before = known;',
     '        known = undefined;',
   ].join('\n'),
   to: [
