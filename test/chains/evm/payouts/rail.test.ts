@@ -13,6 +13,7 @@ import {
   sharedAnvil,
   treasury,
 } from '../../../support/anvil.ts';
+import { startProxy } from '../../proxy.ts';
 import { evmConfig } from '../world.ts';
 import { signedBy } from './signing.ts';
 
@@ -69,6 +70,25 @@ describe('EVM payouts', () => {
     await fund((await sharedAnvil(56)).rpcUrl, 56, treasury, { tokens: { USDT: most } });
     await rejectsAs('float', rail.prepare(orderOf(56, 'USDC', accountOf(32), most + 1n), nonce));
     await rail.prepare(orderOf(56, 'USDT', accountOf(32), most + 1n), nonce);
+  });
+
+  it('asks its node all that a transfer needs at once: a round trip each would take half a second', async () => {
+    const node = await startProxy((await sharedAnvil(8453)).rpcUrl);
+    const { rail, nonce } = await funded(8453, node.url);
+    const order = orderOf(8453, 'USDC', accountOf(35));
+    // Tips, and what a transfer to a stranger uses, are known from then on.
+    await rail.prepare(order, nonce);
+    const asked: string[] = [];
+    const all = Promise.withResolvers<void>();
+    node.behave(async (method, params, forward) => {
+      asked.push(method);
+      if (asked.length === 5) all.resolve();
+      await all.promise;
+      return forward(method, params);
+    });
+    await rail.prepare(order, nonce);
+    const wanted = ['eth_call', 'eth_call', 'eth_estimateGas', 'eth_getBalance', 'eth_getBlockByNumber'];
+    assert.deepEqual(asked.toSorted(), wanted);
   });
 
   it('takes bytes that are pending, mined or sent twice at once for delivered', async () => {
