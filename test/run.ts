@@ -29,13 +29,13 @@ const count = process.env['EVENTSTORE_URL'] ? givenStoreShards : Number(values.s
 
 const folder = mkdtempSync(join(tmpdir(), 'payment-intents-suite-'));
 chmodSync(folder, 0o755);
-const bundled = isWhole || values.bundled ? await bundlePrograms() : undefined;
+const programOptions = isWhole || values.bundled ? [await bundlePrograms()] : [];
 let stopping = false;
 const report = createReport(files.length + (isWhole ? checks.length : 0), print);
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop);
 
 const [missed] = await Promise.all([
-  runShards({ files, count, folder, bundled, onWork: report.add }),
+  runShards({ files, count, folder, programOptions, onWork: report.add }),
   isWhole ? runChecks(report.add) : undefined,
 ]);
 for (const file of missed) report.fail(file, 'was run by no shard');

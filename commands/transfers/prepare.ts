@@ -75,10 +75,12 @@ export async function prepareBefore(
   if (refusal && !mayWait(deps, wanted, refusal)) return refusal;
   if (chosen && hasNonce(deps, chosen, wanted)) return null;
   const shownAt_ms = epochMs(deps.clock.now());
-  const [unsigned] = await Promise.all([
-    chosen ? prepareUnder(deps, order, chosen, wanted) : prepareWithoutNonce(deps, order, wanted),
-    deps.stillFunded(),
-  ]);
+  const preparing = chosen ? prepareUnder(deps, order, chosen, wanted) : prepareWithoutNonce(deps, order, wanted);
+  const showing = deps.stillFunded();
+  showing.catch(() => {});
+  // In this order: what the account lacks is said first.
+  const unsigned = await preparing;
+  await showing;
   return { chosen, unsigned, shownAt_ms };
 }
 

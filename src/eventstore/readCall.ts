@@ -1,9 +1,10 @@
 /** Readings that end: one call each, opened by the official client, which knows the server. What goes over it is written and read here. */
 import type { EventStoreDBClient } from '@eventstore/db-client';
-import { convertToCommandError } from '@eventstore/db-client/dist/utils/index.js';
+import { convertToCommandError, isClientCancellationError } from '@eventstore/db-client/dist/utils/index.js';
 import rpc from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import type messages from '@eventstore/db-client/generated/streams_pb.js';
 import type { ClientReadableStream } from '@grpc/grpc-js';
+import { Unavailable } from '../../commands/ports.ts';
 import type { StoredEvent } from '../../domain/decider.ts';
 import type { Hearing } from './hearing.ts';
 import { readRequest, type Wanted } from './readRequest.ts';
@@ -24,6 +25,12 @@ const asIs = (request: Buffer): Buffer => request;
 const said = (message: Buffer): StoredEvent | messages.ReadResp =>
   recordedEvent(message) ?? responseDeserialize(message);
 
+/** Who closes the connection is told nothing by the server. */
+const failureOf = (error: Error): unknown =>
+  isClientCancellationError(error as never)
+    ? new Unavailable('the connection to the event store was closed while it was read')
+    : convertToCommandError(error as never);
+
 /** The official client's own `readStream` hands each event through two streams more and makes three objects of it: it takes twice the time. */
 export function readCall(client: EventStoreDBClient, { heard }: Pick<Hearing, 'heard'>, wanted: Wanted): ReadCall {
   const open = client['GRPCStreamCreator'](rpc.StreamsClient, 'read', (streams): Call => {
@@ -40,7 +47,7 @@ export function readCall(client: EventStoreDBClient, { heard }: Pick<Hearing, 'h
             heard();
             if ('stream' in answer) read.push(answer);
           })
-          .on('error', (error) => reject(convertToCommandError(error as never)))
+          .on('error', (error) => reject(failureOf(error)))
           .on('end', () => {
             heard();
             resolve(read);

@@ -64,7 +64,7 @@ const restMost_ms = 100;
 const rememberedMax = 10_000;
 
 /**
- * Runs a worker until its signal aborts: a round on every wake, when a failed item is to be tried again, and at least every `idle_ms`.
+ * Runs a worker until its signal aborts: a round after every wake, when a failed item is to be tried again, and at least every `idle_ms`.
  * An item still being worked on is passed over, so each key has one action at a time and a slow one delays no other; the list
  * is read again when its action has ended.
  */
@@ -88,7 +88,8 @@ export function runWorker<T>(worker: Worker<T>, run: WorkerRun): Observable<Work
   signal.addEventListener('abort', () => waking.unsubscribe(), { once: true });
 
   const pause = () => {
-    const rest_ms = restUntil_ms - epochMs(clock.now());
+    // A clock that was set back makes no rest longer.
+    const rest_ms = Math.min(restUntil_ms - epochMs(clock.now()), restMost_ms);
     return (rest_ms > 0 ? from(clock.sleep(rest_ms, signal)) : of(undefined)).pipe(mergeMap(wakeUp));
   };
 

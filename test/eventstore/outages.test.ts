@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import messages from '@eventstore/db-client/generated/streams_pb.js';
 import { Metadata, type ServerDuplexStream, type ServerWritableStream, status } from '@grpc/grpc-js';
-import type { Batch } from '../../commands/ports.ts';
+import { type Batch, Unavailable } from '../../commands/ports.ts';
 import { type EventStoreOptions, type OpenEventStore, openEventStore } from '../../src/eventstore/client.ts';
 import { Unusable } from '../../src/eventstore/failures.ts';
 import { batchAppendService } from '../../src/eventstore/node/batchAppends.ts';
@@ -259,6 +259,16 @@ describe('the event store client in an outage', () => {
         /answers without TLS/,
       );
     });
+  });
+
+  it('ends a reading that is under way when it is closed, and takes no stream for missing', async () => {
+    const begun = Promise.withResolvers<void>();
+    const store = openEventStore({ url: await serve({ read: () => begun.resolve() }) });
+    const reading = store.read('a-1');
+    const outcome = assert.rejects(reading, Unavailable);
+    await begun.promise;
+    await store.close();
+    await outcome;
   });
 
   it('leaves no append hanging when it is closed', async () => {

@@ -51,14 +51,8 @@ const ownPlaces: Plugin = {
 /** Within the project, so that the bundles find its packages. */
 const folder = join(root, 'node_modules/.cache/bundles');
 
-/** What a process is given that is to run the bundles, and pass them on to those that it starts. */
-export interface Bundled {
-  readonly options: readonly string[];
-  readonly env: Readonly<Record<string, string>>;
-}
-
-/** Bundles them all. What one start compiles the next need not compile again. */
-export async function bundlePrograms(): Promise<Bundled> {
+/** Bundles them all. @returns the option of Node with which a process, and those that it starts, run the bundles */
+export async function bundlePrograms(): Promise<string> {
   const entryPoints = globSync(programs, { cwd: root }).map((file) => join(root, file));
   rmSync(folder, { recursive: true, force: true });
   await build({
@@ -84,5 +78,5 @@ export async function bundlePrograms(): Promise<Bundled> {
   writeFileSync(list, JSON.stringify(Object.fromEntries(entryPoints.map((source) => [source, bundleOf(source)]))));
   const preload = pathToFileURL(join(import.meta.dirname, 'bundled.ts'));
   preload.searchParams.set('list', list);
-  return { options: [`--import=${preload.href}`], env: { NODE_COMPILE_CACHE: join(folder, 'compiled') } };
+  return `--import=${preload.href}`;
 }

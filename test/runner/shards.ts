@@ -4,7 +4,6 @@ import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Bundled } from './bundles.ts';
 import type { Order, Outcome, Word } from './messages.ts';
 
 /** What came out of one piece of work: a spec file, or a shard's own start and end. */
@@ -22,8 +21,8 @@ export interface ShardsOptions {
   readonly count: number;
   /** Each shard's temporary directory is made in here. */
   readonly folder: string;
-  /** What the programs that specs start run from; their sources when left out. */
-  readonly bundled?: Bundled | undefined;
+  /** Options of Node for the programs that specs start. */
+  readonly programOptions?: readonly string[];
   readonly onWork: (work: Work) => void;
 }
 
@@ -39,10 +38,10 @@ const workMax_ms = 20 * 60_000;
  * @returns the files that no shard was left for
  */
 export async function runShards(options: ShardsOptions): Promise<readonly string[]> {
-  const { files, count, folder, bundled, onWork } = options;
+  const { files, count, folder, programOptions = [], onWork } = options;
   const queue = [...files];
   const serve = async (_: unknown, index: number): Promise<void> => {
-    const shard = openShard(join(folder, `shard-${index + 1}`), bundled);
+    const shard = openShard(join(folder, `shard-${index + 1}`), programOptions);
     tellFailures(await shard.start());
     while (shard.isAlive() && queue.length > 0) onWork(await shard.run(queue.shift() as string));
     if (shard.isAlive()) tellFailures(await shard.end());
@@ -55,10 +54,10 @@ export async function runShards(options: ShardsOptions): Promise<readonly string
   return queue;
 }
 
-function openShard(folder: string, { options, env: programs }: Bundled = { options: [], env: {} }) {
+function openShard(folder: string, programOptions: readonly string[]) {
   mkdirSync(folder, { mode: 0o755 });
-  const NODE_OPTIONS = [process.env['NODE_OPTIONS'], ...quickStart, ...options].filter(Boolean).join(' ');
-  const env = { ...process.env, ...programs, TMPDIR: folder, NODE_OPTIONS };
+  const NODE_OPTIONS = [process.env['NODE_OPTIONS'], ...quickStart, ...programOptions].filter(Boolean).join(' ');
+  const env = { ...process.env, TMPDIR: folder, NODE_OPTIONS };
   const child = fork(program, { env, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
   let outcomes: Outcome[] = [];
   let printed = '';

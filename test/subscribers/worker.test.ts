@@ -216,6 +216,29 @@ describe('running a worker', () => {
       assert.equal(looks, readings_ms.length + 1);
     });
 
+    it('rests no longer when its clock is set back', async () => {
+      const { naps, clock, pass } = paused();
+      const wake = new Subject<void>();
+      const enough = Promise.withResolvers<void>();
+      let looks = 0;
+      run(
+        {
+          async due() {
+            looks += 1;
+            if (looks === 2) enough.resolve();
+            pass(20);
+            return looks === 1 ? items('stays', 1) : [];
+          },
+          async act() {
+            pass(-3_600 * second_ms);
+          },
+        },
+        { wake, clock, idle_ms: 10 * second_ms },
+      );
+      await enough.promise;
+      assert.ok(Math.max(...naps) <= 500, `${naps}`);
+    });
+
     it('looks again at an item that was wanted while it was worked on, as soon as that has ended', async () => {
       const wake = new Subject<void>();
       const ends = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];

@@ -49,16 +49,14 @@ export function createEvmPayoutRail(
   const rehearse = createRehearsal(account);
 
   async function build(node: EvmNode, order: TransferOrder, nonce: bigint, replaces?: SignedAttempt) {
-    // All at once, for nodes are far away.
+    // At once, for nodes are far away. A node without a head is no node to believe a balance: it is heard first.
     const priced = prices(node);
+    const head = priced.then(({ latest }) => latest);
     const coin = coinBalance(node, account);
-    for (const asked of [priced, coin]) asked.catch(() => {});
-    const gas = await tried(
-      node,
-      order,
-      priced.then(({ latest }) => latest),
-    );
+    const trying = tried(node, order, head);
+    for (const asked of [head, coin, trying]) asked.catch(() => {});
     const { latest, tip_wei } = await priced;
+    const gas = await trying;
     const fresh = priceFor(latest.baseFee_wei, tip_wei, fees);
     const chosen = replaces ? priceToReplace(replaces, fresh, fees) : fresh;
     if (order.form?.kind === 'coin')

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { type Address, keccak256, parseEther, parseGwei, parseTransaction } from 'viem';
+import { type Address, keccak256, numberToHex, parseEther, parseGwei, parseTransaction } from 'viem';
 import { type ChainId, chainOf, chains, findToken, type TokenSymbol } from '../../../../domain/chains.ts';
+import type { Form } from '../../../../domain/transfer/form.ts';
 import { fund, sandboxTokenAbi } from '../../../../sandbox/tokens.ts';
 import { createEvmPayoutRail } from '../../../../src/chains/evm/payouts/rail.ts';
 import type { EvmPayload } from '../../../../src/chains/evm/payouts/transaction.ts';
@@ -13,7 +14,7 @@ import {
   sharedAnvil,
   treasury,
 } from '../../../support/anvil.ts';
-import { startProxy } from '../../proxy.ts';
+import { type Behaviour, startProxy } from '../../proxy.ts';
 import { evmConfig } from '../world.ts';
 import { signedBy } from './signing.ts';
 
@@ -89,6 +90,40 @@ describe('EVM payouts', () => {
     await rail.prepare(order, nonce);
     const wanted = ['eth_call', 'eth_call', 'eth_estimateGas', 'eth_getBalance', 'eth_getBlockByNumber'];
     assert.deepEqual(asked.toSorted(), wanted);
+  });
+
+  describe('at a node that shows no head, and says that the account has nothing', () => {
+    const headless: Behaviour = async (method, params, forward) => {
+      if (method === 'eth_getBlockByNumber') return null;
+      return ['eth_getBalance', 'eth_call'].includes(method) ? numberToHex(0, { size: 32 }) : forward(method, params);
+    };
+    const forms: readonly (Form | undefined)[] = [
+      undefined,
+      { kind: 'coin' },
+      { kind: 'flush', deposits: [] },
+      { kind: 'deploy', contract: 'payMany' },
+      { kind: 'allow', contract: 'payMany', most: '1' },
+      { kind: 'payMany', payments: [] },
+    ];
+    async function railAt(others: readonly string[]) {
+      const { rpcUrl, nonce } = await funded(8453);
+      const node = await startProxy(rpcUrl, headless);
+      const urls = [node.url, ...others.map(() => rpcUrl)];
+      return { rail: createEvmPayoutRail(evmConfig(8453, urls), treasury), nonce };
+    }
+
+    for (const form of forms) {
+      it(`are not prepared, which blames the node: ${form?.kind ?? 'a transfer of tokens'}`, async () => {
+        const { rail, nonce } = await railAt([]);
+        const order = { ...orderOf(8453, 'USDC', accountOf(36)), ...(form && { form }) };
+        await assert.rejects(rail.prepare(order, nonce), { name: 'ChainUnavailable', message: /has no block latest/ });
+      });
+    }
+
+    it('are prepared by what another node says', async () => {
+      const { rail, nonce } = await railAt(['another']);
+      await rail.prepare(orderOf(8453, 'USDC', accountOf(37)), nonce);
+    });
   });
 
   it('takes bytes that are pending, mined or sent twice at once for delivered', async () => {
