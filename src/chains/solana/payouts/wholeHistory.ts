@@ -37,9 +37,11 @@ export type CheckWhole = (node: ChainNode, mint: string) => Promise<void>;
 export function createWholeCheck(treasury: string): CheckWhole {
   const known = boundedMap<Told>(nodesMax);
 
-  async function lastTold(node: ChainNode, account: string): Promise<bigint | null> {
-    const key = `${node.name} ${account}`;
-    const last = known.get(key);
+  const keyOf = (node: ChainNode, account: string): string => `${node.name} ${account}`;
+
+  /** @param last what was listed before; undefined: nothing is believed to be */
+  async function lastTold(node: ChainNode, account: string, last: Told | undefined): Promise<bigint | null> {
+    const key = keyOf(node, account);
     const seen: Seen[] = [];
     for (let pages = 0; pages < pagesMax && seen.length < listedMax; pages++) {
       const between = { until: last?.signature ?? null, before: seen.at(-1)?.signature ?? null };
@@ -61,13 +63,16 @@ export function createWholeCheck(treasury: string): CheckWhole {
     const [whole] = await untilThere([account], async () => {
       const found = await accountsOf(node, [account], asOf);
       const held = tokenAccountIn(found.accounts[0])?.amount ?? 0n;
-      const left = await lastTold(node, account).catch(orUnreadable);
-      if (left instanceof TransactionUnreadable) {
-        shown = left.detail;
-        return [null];
-      }
-      shown = `${account} holds ${held}, and ${left === null ? 'no transaction of it is listed' : `the newest that is listed left ${left}`}`;
-      return [held === (left ?? 0n) ? true : null];
+      const last = known.get(keyOf(node, account));
+      const leadsThere = async (from: Told | undefined): Promise<boolean> => {
+        const left = await lastTold(node, account, from).catch(orUnreadable);
+        const listed = left === null ? 'no transaction of it is listed' : `the newest that is listed left ${left}`;
+        shown = left instanceof TransactionUnreadable ? left.detail : `${account} holds ${held}, and ${listed}`;
+        return !(left instanceof TransactionUnreadable) && held === (left ?? 0n);
+      };
+      // What is confirmed a fork may take back: it comes again behind others, and leaves something else, or never.
+      const whole = (await leadsThere(last)) || (last !== undefined && (await leadsThere(undefined)));
+      return [whole ? true : null];
     });
     if (!whole) throw new HistoryNotWhole(node.name, shown);
   };

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { PublicKey, SystemProgram } from 'solana-web3-v1';
 import { PayoutBlocked } from '../../../../commands/transfers/ports.ts';
+import { forkTo } from '../../../../sandbox/solana/controls.ts';
 import { ChainUnavailable } from '../../../../src/chains/node/nodes.ts';
 import { solanaFees } from '../../../../src/chains/solana/config.ts';
 import { createSolanaPayoutRail } from '../../../../src/chains/solana/payouts/rail.ts';
@@ -82,6 +83,26 @@ describe('a payout on Solana, before it is signed,', () => {
           ((await forward(asked, params)) as { slot: number }[]).filter((each) => each.slot < slot);
         await assert.rejects((await railOver(method, stopped)).prepare(order, null), isUnproven);
         await assert.rejects((await railOver(method, stopped, emptyIndex)).prepare(order, null), isUnproven);
+      });
+
+      it('again after a fork, of which what was listed comes again in another place', async () => {
+        const { rail } = world;
+        const attempts = [];
+        for (const reference of ['payment-1', 'payment-2']) {
+          const attempt = await world.attemptTo(orderTo(world.nobody(), 5_000000n, { reference }));
+          await rail.broadcast(attempt.bytes);
+          attempts.push(attempt);
+        }
+        // Confirmed, and not final yet.
+        world.solana.advanceSlots(1);
+        await rail.prepare(orderTo(world.nobody(), 1n, { reference: 'payment-3' }), null);
+        const [first, second] = attempts;
+        const landed = await world.lab.connection.getSignatureStatuses([first?.hash ?? '']);
+        const slot = landed.value[0]?.slot ?? assert.fail();
+        await forkTo(world.solana.rpcUrl, slot - 1);
+        await rail.broadcast(second?.bytes ?? '');
+        world.solana.advanceSlots(1);
+        await rail.prepare(orderTo(world.nobody(), 1n, { reference: 'payment-3' }), null);
       });
 
       it('again as soon as it is whole, whatever strangers have sent to the account since', async () => {
