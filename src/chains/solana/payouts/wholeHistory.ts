@@ -59,21 +59,20 @@ export function createWholeCheck(treasury: string): CheckWhole {
   return async (node, mint) => {
     const account = tokenAccountOf(treasury, mint);
     let shown = '';
-    // What is there already may be listed a moment later, and what is listed may have come in between.
-    const [whole] = await untilThere([account], async () => {
+    async function leadsThere(last: Told | undefined): Promise<boolean> {
       const found = await accountsOf(node, [account], asOf);
       const held = tokenAccountIn(found.accounts[0])?.amount ?? 0n;
-      const last = known.get(keyOf(node, account));
-      const leadsThere = async (from: Told | undefined): Promise<boolean> => {
-        const left = await lastTold(node, account, from).catch(orUnreadable);
-        const listed = left === null ? 'no transaction of it is listed' : `the newest that is listed left ${left}`;
-        shown = left instanceof TransactionUnreadable ? left.detail : `${account} holds ${held}, and ${listed}`;
-        return !(left instanceof TransactionUnreadable) && held === (left ?? 0n);
-      };
-      // What is confirmed a fork may take back: it comes again behind others, and leaves something else, or never.
-      const whole = (await leadsThere(last)) || (last !== undefined && (await leadsThere(undefined)));
-      return [whole ? true : null];
-    });
+      const left = await lastTold(node, account, last).catch(orUnreadable);
+      const listed = left === null ? 'no transaction of it is listed' : `the newest that is listed left ${left}`;
+      shown = left instanceof TransactionUnreadable ? left.detail : `${account} holds ${held}, and ${listed}`;
+      return !(left instanceof TransactionUnreadable) && held === (left ?? 0n);
+    }
+    // What is there already may be listed a moment later, and what is listed may have come in between.
+    const [soon] = await untilThere([account], async () =>
+      (await leadsThere(known.get(keyOf(node, account)))) ? [true] : [null],
+    );
+    // What is confirmed a fork may take back: it comes again behind others, and leaves something else, or never.
+    const whole = soon ?? (await leadsThere(undefined));
     if (!whole) throw new HistoryNotWhole(node.name, shown);
   };
 }
