@@ -18,7 +18,7 @@ import {
   treasury,
   treasuryInstance,
 } from '../../domain/treasury/state.ts';
-import { cancelsOf, sentOf, stuckAfter_ms } from './knownFate.ts';
+import { attemptsWith, cancelsOf, signedSince, stuckAfter_ms } from './knownFate.ts';
 import {
   type Chosen,
   type NumberingDeps,
@@ -168,9 +168,8 @@ async function tendCancel(
   signal: AbortSignal,
 ): Promise<void> {
   const { handle, clock, rail } = deps;
-  const { nonce, purpose } = cancelled;
-  const attempts = await attemptsWith(deps, account, nonce, purpose);
-  const sent = [...attempts, ...cancelsOf(cancelled, rail.chainId, account)];
+  const { nonce } = cancelled;
+  const sent = await recordedWith(deps, account, cancelled);
   const fate = await rail.fate(sent, signal);
   const record = (decide: (state: TreasuryState) => ReturnType<typeof useUpNonce>) =>
     handle(treasury, treasuryInstance(rail.chainId, account), decide, { cause: 'worker:nonces', appId: null });
@@ -181,9 +180,26 @@ async function tendCancel(
     await record((state) => useUpNonce(state, { nonce, detail, landed, now }));
   } else if (fate.kind === 'dead') {
     const { reason, detail, landed } = fate.proof;
+    if (reason === 'nonceUsed' && (await isSignedSince(deps, account, nonce, sent))) return;
     const decide = reason === 'nonceUsed' ? reportTaken : useUpNonce;
     await record((state) => decide(state, { nonce, detail, landed, proven: true, now }));
   } else if (!(fate.kind === 'pending' && fate.mined)) await push(deps, account, cancelled);
+}
+
+/** The attempts and the cancels that share a nonce. */
+async function recordedWith(
+  { owners, rail }: Pick<TendDeps, 'owners' | 'rail'>,
+  account: string,
+  cancelled: Cancelled,
+): Promise<readonly Sent[]> {
+  const { nonce, purpose } = cancelled;
+  const attempts = purpose ? await attemptsWith(owners, keyOf(purpose.reference), { account, nonce }) : [];
+  return [...attempts, ...cancelsOf(cancelled, rail.chainId, account)];
+}
+
+async function isSignedSince(deps: TendDeps, account: string, nonce: bigint, asked: readonly Sent[]): Promise<boolean> {
+  const cancelled = (await stateOf(deps, account)).cancelled.find((each) => each.nonce === nonce);
+  return cancelled !== undefined && signedSince(await recordedWith(deps, account, cancelled), asked);
 }
 
 /** Sends the latest cancel again, or one that outbids it. */
@@ -203,23 +219,6 @@ async function push(deps: TendDeps, account: string, { nonce, signed }: Cancelle
     if (done) return;
   }
   if (bytes !== null) await deps.rail.broadcast(bytes);
-}
-
-/** What a transfer signed with a nonce of an account. */
-async function attemptsWith(
-  { owners }: Pick<TendDeps, 'owners'>,
-  account: string,
-  nonce: bigint,
-  purpose: Purpose | null,
-): Promise<readonly Sent[]> {
-  const outgoing = purpose && (await loadFrom(owners, keyOf(purpose.reference)));
-  if (!outgoing) return [];
-  const { leg } = outgoing;
-  const signed = leg.attempts.map((attempt) => attempt.signed);
-  return sentOf(
-    leg.order,
-    signed.filter((each) => each.account === account && each.nonce === nonce.toString()),
-  );
 }
 
 /**

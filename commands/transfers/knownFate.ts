@@ -6,6 +6,7 @@
 import { type ChainId, chainOf } from '../../domain/chains.ts';
 import { assert, isRefusal, type Refusal } from '../../domain/decider.ts';
 import { epochMs, minute_ms } from '../../domain/time.ts';
+import type { TransferKey } from '../../domain/transfer/key.ts';
 import type { Order } from '../../domain/transfer/leg.ts';
 import type { SignedAttempt } from '../../domain/transfer/shapes.ts';
 import { objectionTo, reportTaken } from '../../domain/treasury/objections.ts';
@@ -18,12 +19,25 @@ import {
 } from '../../domain/treasury/state.ts';
 import { currentState, type Handle } from '../handle.ts';
 import type { Clock } from '../ports.ts';
+import { loadFrom, type TransferOwners } from './outgoing.ts';
 import { type Fate, isDecided, type PayoutRail, type Sent } from './ports.ts';
 
 interface Deps {
   readonly handle: Handle;
   readonly clock: Clock;
   readonly rail: Pick<PayoutRail, 'chainId' | 'fate' | 'canLand'>;
+  readonly owners: TransferOwners;
+}
+
+/** The transfer whose attempts share a nonce, and those that the chain is asked about. */
+interface Asked {
+  readonly key: TransferKey;
+  readonly attempts: readonly Sent[];
+}
+
+interface UsedNonce {
+  readonly account: string;
+  readonly nonce: bigint;
 }
 
 /** Blocks are seconds apart: what is outstanding for so long is in need of somebody. */
@@ -45,20 +59,48 @@ export function cancelsOf({ nonce, signed }: Cancelled, chainId: ChainId, accoun
 export const sentOf = ({ form }: Pick<Order, 'form'>, attempts: readonly SignedAttempt[]): readonly Sent[] =>
   form ? attempts.map((attempt) => ({ ...attempt, form })) : attempts;
 
+/** What a transfer signed with a nonce of an account, as its stream has it now. */
+export async function attemptsWith(
+  owners: TransferOwners,
+  key: TransferKey,
+  { account, nonce }: UsedNonce,
+): Promise<readonly Sent[]> {
+  const leg = (await loadFrom(owners, key))?.leg;
+  if (!leg) return [];
+  const signed = leg.attempts.map((attempt) => attempt.signed);
+  return sentOf(
+    leg.order,
+    signed.filter((each) => each.account === account && each.nonce === nonce.toString()),
+  );
+}
+
+/**
+ * Whether more is recorded under a nonce than the chain was asked about. Whatever is sent is recorded before: what another instance signed
+ * meanwhile, or while this one stood still, is no stranger's, and the next look asks about it too.
+ */
+export const signedSince = (recorded: readonly Sent[], asked: readonly Sent[]): boolean =>
+  recorded.some(({ hash }) => !asked.some((known) => known.hash === hash));
+
 /** @param attempts that share one nonce; @returns a refusal when a transaction used it that is recorded nowhere: nothing is signed then */
-export async function knownFate(deps: Deps, attempts: readonly Sent[], signal: AbortSignal): Promise<Fate | Refusal> {
+export async function knownFate(
+  deps: Deps,
+  key: TransferKey,
+  attempts: readonly Sent[],
+  signal: AbortSignal,
+): Promise<Fate | Refusal> {
   const fate = await deps.rail.fate(attempts, signal);
   const [attempt] = attempts;
   if (!attempt?.nonce) return fate;
   const used = { account: attempt.account, nonce: BigInt(attempt.nonce) };
+  const asked = { key, attempts };
   if (fate.kind === 'dead' && fate.proof.reason === 'nonceUsed') {
     const beside = await fateBesideCancel(deps, used, attempts, signal);
     // Of `unknown`, too: the nodes have gone away meanwhile, and the cancel may have done it.
     if (beside) return beside;
-    return (await report(deps, { ...used, detail: fate.proof.detail, proven: true })) ?? fate;
+    return report(deps, { ...used, detail: fate.proof.detail, proven: true }, asked, fate);
   }
   const unclear = fate.kind === 'unknown' || (fate.kind === 'pending' && fate.dispute !== undefined);
-  return unclear && (await isOver(deps, attempt, signal)) ? afterwards(deps, used, attempts, fate, signal) : fate;
+  return unclear && (await isOver(deps, attempt, signal)) ? afterwards(deps, used, asked, fate, signal) : fate;
 }
 
 /**
@@ -74,10 +116,11 @@ async function isOver({ clock, rail }: Deps, attempt: Sent, signal: AbortSignal)
 async function afterwards(
   deps: Deps,
   used: UsedNonce,
-  attempts: readonly Sent[],
+  asked: Asked,
   fate: Fate,
   signal: AbortSignal,
 ): Promise<Fate | Refusal> {
+  const { attempts } = asked;
   const { explained, taken } = await treasuryOf(deps, used.account);
   const seen = explained.find(({ nonce, proven }) => nonce === used.nonce && proven);
   if (seen) return deadBy(attempts, seen.detail);
@@ -87,7 +130,7 @@ async function afterwards(
   const isKnown = taken.some(({ nonce }) => nonce === used.nonce);
   if (!isKnown && epochMs(deps.clock.now()) - epochMs(signedAt) < stuckAfter_ms) return fate;
   const detail = `nonce ${used.nonce} is used up for good, and no node can say whether by ${hash}`;
-  return (await report(deps, { ...used, detail, proven: false })) ?? fate;
+  return report(deps, { ...used, detail, proven: false }, asked, fate);
 }
 
 const deadBy = (attempts: readonly Sent[], detail: string): Fate => ({
@@ -98,11 +141,6 @@ const deadBy = (attempts: readonly Sent[], detail: string): Fate => ({
 
 const treasuryOf = ({ handle, rail }: Deps, account: string): Promise<TreasuryState> =>
   currentState(handle, treasury, treasuryInstance(rail.chainId, account));
-
-interface UsedNonce {
-  readonly account: string;
-  readonly nonce: bigint;
-}
 
 /** Undefined when the nonce was never cancelled, or no cancel has used it. */
 async function fateBesideCancel(
@@ -122,11 +160,15 @@ async function fateBesideCancel(
   return fate.proof.reason === 'nonceUsed' ? undefined : deadBy(attempts, fate.proof.detail);
 }
 
-/** The account signs nothing from now on. @returns undefined when an operator has explained the nonce */
+/** The account signs nothing from now on. @param fate what stands when an operator has explained the nonce */
 async function report(
-  { handle, clock, rail }: Deps,
+  { handle, clock, rail, owners }: Deps,
   { account, ...used }: UsedNonce & TakenNonce,
-): Promise<Refusal | undefined> {
+  { key, attempts }: Asked,
+  fate: Fate,
+): Promise<Fate | Refusal> {
+  if (signedSince(await attemptsWith(owners, key, { account, ...used }), attempts))
+    return { kind: 'pending', mined: true };
   const now = clock.now();
   const reported = await handle(
     treasury,
@@ -135,5 +177,6 @@ async function report(
     { cause: 'worker:nonces nonce taken', appId: null },
   );
   if (isRefusal(reported)) return reported;
-  return reported.state.taken.some(({ nonce }) => nonce === used.nonce) ? objectionTo(reported.state) : undefined;
+  const isTaken = reported.state.taken.some(({ nonce }) => nonce === used.nonce);
+  return (isTaken && objectionTo(reported.state)) || fate;
 }

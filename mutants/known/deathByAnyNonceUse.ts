@@ -4,7 +4,7 @@ export const mutant: Mutant = {
   bug: 'a nonce that an unknown transaction used makes the transfer dead, and it is paid again',
   seenIn: 'open-etc-pool#59: the log lost its end, the transaction was its own',
   file: 'commands/transfers/knownFate.ts',
-  from: '    return (await report(deps, { ...used, detail: fate.proof.detail, proven: true })) ?? fate;',
+  from: '    return report(deps, { ...used, detail: fate.proof.detail, proven: true }, asked, fate);',
   to: '    return fate;',
   breaks: 'deadIsProven',
   specs: ['test/commands/transfers/knownFate.test.ts'],

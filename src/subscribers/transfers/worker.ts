@@ -170,7 +170,7 @@ export function transfersWorker(deps: TransfersDeps): Worker<TransferItem> {
       waits.pause(purpose.reference, Math.min(poll_ms, rebroadcast_ms));
       return false;
     }
-    const fate = await knownFate(deps, sentOf(leg.order, contenders(leg)), signal);
+    const fate = await knownFate(deps, key, sentOf(leg.order, contenders(leg)), signal);
     if (isRefusal(fate)) return wait(outgoing, fate.refused, fate.message);
     if (isDecided(fate)) {
       underway.ended(purpose.reference);

@@ -4,13 +4,24 @@ import { isRefusal } from '../../../domain/decider.ts';
 import { minute_ms } from '../../../domain/time.ts';
 import { pausePayouts } from '../../../domain/treasury/objections.ts';
 import { treasury, treasuryInstance } from '../../../domain/treasury/state.ts';
-import { hashOf, held, landed, lost, minute, orphaned, treasuryAccount } from '../../support/payments.ts';
+import {
+  attempt,
+  hashOf,
+  held,
+  landed,
+  lost,
+  minute,
+  orphaned,
+  signed,
+  treasuryAccount,
+} from '../../support/payments.ts';
 import { accepted, Crashed, crashAt } from '../../support/processes.ts';
 import { signingWorld, treasuryStream } from './signing.ts';
 
 const payments = Array.from({ length: 20 }, (_, n) => `payment-${n}`);
 const [first, second, ...others] = payments as [string, string, ...string[]];
-const refusalOf = async (answer: ReturnType<Awaited<ReturnType<typeof signingWorld>>['sign']>) => {
+type World = Awaited<ReturnType<typeof signingWorld>>;
+const refusalOf = async (answer: ReturnType<World['sign']>) => {
   const outcome = await answer;
   return isRefusal(outcome) ? outcome.refused : 'none';
 };
@@ -97,6 +108,29 @@ describe('a nonce that nobody uses', () => {
     assert.equal(await refusalOf(world.sign({ paymentId: second })), 'treasuryBehindChain');
     assert.deepEqual(await world.tend(), [`treasuryBehindChain ${treasuryAccount} 7`]);
   });
+
+  for (const [what, sign] of [
+    ['outbid its cancel', ({ tend }: World) => tend()],
+    ['had signed its payment', ({ record }: World) => record(first, [signed(attempt())])],
+  ] as const) {
+    it(`stops no account when another instance ${what} while the chain was asked`, async () => {
+      const world = await deadlocked();
+      await world.record(first, [held()]);
+      world.pass(minute_ms);
+      await world.tend();
+      const { fate: nothing } = world.around;
+      world.around.fate = async () => {
+        world.around.fate = nothing;
+        world.pass(10 * minute_ms);
+        await sign(world);
+        const proof = { reason: 'nonceUsed', detail: `transaction ${hashOf('newest')} used nonce 7` } as const;
+        return { kind: 'dead', attempts: [0], proof };
+      };
+      await world.tend();
+      assert.equal((await world.typesIn(treasuryStream)).includes('NonceTaken'), false);
+      assert.equal(world.around.fate, nothing);
+    });
+  }
 
   it('is told of after ten minutes, whoever holds it', async () => {
     const world = await deadlocked();

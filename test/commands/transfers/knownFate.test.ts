@@ -5,6 +5,7 @@ import { type Fate, PayoutBlocked } from '../../../commands/transfers/ports.ts';
 import { explainNoncesOf } from '../../../commands/treasuryAccount.ts';
 import { isRefusal } from '../../../domain/decider.ts';
 import { minute_ms } from '../../../domain/time.ts';
+import { keyOf } from '../../../domain/transfer/key.ts';
 import { liveAttempts } from '../../../domain/transfer/leg.ts';
 import { died, hashOf, held, treasuryAccount } from '../../support/payments.ts';
 import { accepted } from '../../support/processes.ts';
@@ -18,10 +19,10 @@ describe('a nonce that another transaction has used', () => {
   async function restored() {
     const world = await signingWorld({ payments: ['a', 'b'] });
     await accepted(world.sign({ paymentId: 'b' }));
-    const deps = () => ({ handle: world.start(), clock: world.clock, rail: world.rail });
+    const deps = () => ({ handle: world.start(), clock: world.clock, rail: world.rail, owners: world.owners() });
     const fateOf = async (paymentId: string) => {
       const { payout } = await world.load(paymentId);
-      return knownFate(deps(), payout ? liveAttempts(payout) : [], signal);
+      return knownFate(deps(), keyOf(paymentId), payout ? liveAttempts(payout) : [], signal);
     };
     world.around.fate = () => usedUp(`transaction ${hashOf('lost')} used nonce 7`);
     world.around.minedNonce = 8n;
@@ -99,7 +100,7 @@ describe('a nonce that another transaction has used', () => {
       return { kind: 'final', attempt: 0, hash: cancel.hash, blockNumber: 9n, blockHash: hashOf(9) };
     };
     for (const what of ['known', 'used up for good', 'and nobody knows the attempt']) {
-      const fate = await knownFate(world.deps(), [attempt.signed], signal);
+      const fate = await knownFate(world.deps(), keyOf('b'), [attempt.signed], signal);
       assert.ok(!isRefusal(fate) && fate.kind === 'dead');
       assert.deepEqual(fate.attempts, [1]);
       assert.match(fate.proof.detail, /^cancel .* used nonce 7$/);
@@ -125,4 +126,24 @@ describe('a nonce that another transaction has used', () => {
     assert.deepEqual(await world.fateOf('b'), { kind: 'unknown' });
     assert.equal((await world.typesIn(treasuryStream)).includes('NonceTaken'), false);
   });
+
+  for (const [what, seen] of [
+    ['and shows it', (hash: string) => usedUp(`transaction ${hash} used nonce 7`)],
+    ['and nobody remembers it', (): Fate => ({ kind: 'unknown' })],
+  ] as const) {
+    it(`stops no account when another instance outbid it while this one stood still, ${what}`, async () => {
+      const world = await signingWorld({ payments: ['b'] });
+      await accepted(world.sign({ paymentId: 'b' }));
+      const before = liveAttempts((await world.load('b')).payout as never);
+      await accepted(world.sign({ paymentId: 'b' }));
+      const [, outbid] = liveAttempts((await world.load('b')).payout as never);
+      assert.ok(outbid);
+      world.pass(20 * minute_ms);
+      [world.around.minedNonce, world.around.canLand] = [8n, false];
+      world.around.fate = () => seen(outbid.hash);
+      const deps = { handle: world.start(), clock: world.clock, rail: world.rail, owners: world.owners() };
+      assert.deepEqual(await knownFate(deps, keyOf('b'), before, signal), { kind: 'pending', mined: true });
+      assert.equal((await world.typesIn(treasuryStream)).includes('NonceTaken'), false);
+    });
+  }
 });

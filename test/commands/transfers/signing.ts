@@ -70,7 +70,7 @@ export interface Surroundings {
   /** Whether the nonce of what was sent is free. */
   canLand: boolean;
   /** What the chain says of transactions that share a nonce. */
-  fate: (sent: readonly Sent[]) => Fate;
+  fate: (sent: readonly Sent[]) => Fate | Promise<Fate>;
 }
 
 /** The nonces given out, with what for. */
