@@ -56,6 +56,7 @@ export function watchInvariants(chains: readonly SimulatedChain[], asked: () => 
   const deliveries = new Map<string, number>();
   const seen = chains.map(() => ({ version: -1, received: 0 }));
   const broken: Violation[] = [];
+  let isWhole = true;
 
   function fold(stored: StoredEvent): void {
     if (categoryOf(stored.stream) !== 'payment') return;
@@ -100,6 +101,18 @@ export function watchInvariants(chains: readonly SimulatedChain[], asked: () => 
       broken.push(new Violation('refundsWithinHeld', `${stream} sends ${back} back of the ${held} it holds`));
   }
 
+  /** Nobody else has the treasury's keys in these worlds: what a transaction of ours did stops no account, but where a restored log has lost it. */
+  function checkStopped({ type, data, stream }: StoredEvent): void {
+    const stops = type === 'OutflowSeen' || (type === 'NonceTaken' && (data as { readonly proven: boolean }).proven);
+    if (stops && isWhole)
+      broken.push(
+        new Violation(
+          'stoppedByStrangers',
+          `${stream} signs nothing, for a transaction of its own: ${JSON.stringify(data)}`,
+        ),
+      );
+  }
+
   function checkSent({ chainId, truth }: SimulatedChain, from: number): number {
     const received = truth.received();
     for (const hash of received.slice(from)) {
@@ -119,6 +132,7 @@ export function watchInvariants(chains: readonly SimulatedChain[], asked: () => 
       checkConfirmed(stored);
       fold(stored);
       checkHeld(stored);
+      checkStopped(stored);
     },
     delivered(deliveryId, isByHand) {
       const count = (deliveries.get(deliveryId) ?? 0) + 1;
@@ -127,6 +141,7 @@ export function watchInvariants(chains: readonly SimulatedChain[], asked: () => 
         broken.push(new Violation('oneWebhook', `delivery ${deliveryId} was posted ${count} times`));
     },
     restored(events) {
+      isWhole = false;
       revisions.clear();
       payments.clear();
       // Merchants are told anew of what the log no longer knows that they were told.
