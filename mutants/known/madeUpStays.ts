@@ -8,5 +8,4 @@ export const mutant: Mutant = {
   to: '  if (hash === blockHash || !signatures.includes(txHash)) return hash === blockHash;',
   breaks: 'everyPayinKept',
   specs: ['test/chains/solana/payins/forks.test.ts'],
-  seed: 9984,
 };

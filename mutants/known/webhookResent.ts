@@ -8,5 +8,5 @@ export const mutant: Mutant = {
   to: "  state.stage === 'new' || state.stage === 'started' ? [{",
   breaks: 'onePost',
   specs: ['test/commands/sendWebhook.test.ts'],
-  seed: 66,
+  seed: 29,
 };
