@@ -18,7 +18,7 @@ import {
   treasury,
   treasuryInstance,
 } from '../../domain/treasury/state.ts';
-import { attemptsWith, cancelsOf, signedSince, stuckAfter_ms } from './knownFate.ts';
+import { attemptsWith, cancelsOf, stuckAfter_ms } from './knownFate.ts';
 import {
   type Chosen,
   type NumberingDeps,
@@ -197,9 +197,11 @@ async function recordedWith(
   return [...attempts, ...cancelsOf(cancelled, rail.chainId, account)];
 }
 
+/** Whether more is recorded under the nonce than the chain was asked about: that is no stranger's, and the next round asks about it too. */
 async function isSignedSince(deps: TendDeps, account: string, nonce: bigint, asked: readonly Sent[]): Promise<boolean> {
   const cancelled = (await stateOf(deps, account)).cancelled.find((each) => each.nonce === nonce);
-  return cancelled !== undefined && signedSince(await recordedWith(deps, account, cancelled), asked);
+  const recorded = cancelled ? await recordedWith(deps, account, cancelled) : [];
+  return recorded.some(({ hash }) => !asked.some((known) => known.hash === hash));
 }
 
 /** Sends the latest cancel again, or one that outbids it. */

@@ -74,13 +74,6 @@ export async function attemptsWith(
   );
 }
 
-/**
- * Whether more is recorded under a nonce than the chain was asked about. Whatever is sent is recorded before: what another instance signed
- * meanwhile, or while this one stood still, is no stranger's, and the next look asks about it too.
- */
-export const signedSince = (recorded: readonly Sent[], asked: readonly Sent[]): boolean =>
-  recorded.some(({ hash }) => !asked.some((known) => known.hash === hash));
-
 /** @param attempts that share one nonce; @returns a refusal when a transaction used it that is recorded nowhere: nothing is signed then */
 export async function knownFate(
   deps: Deps,
@@ -167,8 +160,11 @@ async function report(
   { key, attempts }: Asked,
   fate: Fate,
 ): Promise<Fate | Refusal> {
-  if (signedSince(await attemptsWith(owners, key, { account, ...used }), attempts))
-    return { kind: 'pending', mined: true };
+  // Whatever is sent is recorded before: what another instance signed meanwhile is no stranger's, and the next look asks about it too.
+  // What lapsed under the nonce before was not asked about, and cannot have used it.
+  const newest = Math.max(...attempts.map(({ attempt }) => attempt));
+  const recorded = await attemptsWith(owners, key, { account, ...used });
+  if (recorded.some(({ attempt }) => attempt > newest)) return { kind: 'pending', mined: true };
   const now = clock.now();
   const reported = await handle(
     treasury,

@@ -104,13 +104,9 @@ export function watchInvariants(chains: readonly SimulatedChain[], asked: () => 
   /** Nobody else has the treasury's keys in these worlds: what a transaction of ours did stops no account, but where a restored log has lost it. */
   function checkStopped({ type, data, stream }: StoredEvent): void {
     const stops = type === 'OutflowSeen' || (type === 'NonceTaken' && (data as { readonly proven: boolean }).proven);
-    if (stops && isWhole)
-      broken.push(
-        new Violation(
-          'stoppedByStrangers',
-          `${stream} signs nothing, for a transaction of its own: ${JSON.stringify(data)}`,
-        ),
-      );
+    if (!stops || !isWhole) return;
+    const detail = `${stream} signs nothing, for a transaction of its own: ${JSON.stringify(data)}`;
+    broken.push(new Violation('stoppedByStrangers', detail));
   }
 
   function checkSent({ chainId, truth }: SimulatedChain, from: number): number {

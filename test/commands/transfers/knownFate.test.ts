@@ -43,6 +43,22 @@ describe('a nonce that another transaction has used', () => {
     assert.equal(world.around.signatures, 1);
   });
 
+  it('stops the account, too, beside an attempt that lapsed before under the same nonce', async () => {
+    const world = await signingWorld({ payments: ['b'] });
+    await accepted(world.sign({ paymentId: 'b' }));
+    await world.record('b', [died(1, { reason: 'validityPassed', detail: 'ledger 9 closed later' })]);
+    await accepted(world.sign({ paymentId: 'b' }));
+    const live = liveAttempts((await world.load('b')).payout as never);
+    assert.deepEqual(
+      live.map(({ attempt, nonce }) => ({ attempt, nonce })),
+      [{ attempt: 2, nonce: '7' }],
+    );
+    world.around.fate = () => usedUp(`transaction ${hashOf('lost')} used nonce 7`);
+    const deps = { handle: world.start(), clock: world.clock, rail: world.rail, owners: world.owners() };
+    const fate = await knownFate(deps, keyOf('b'), live, signal);
+    assert.equal(isRefusal(fate) && fate.refused, 'treasuryBehindChain');
+  });
+
   it('stops the account, too, when no node can say by what it was used up, ten minutes after', async () => {
     const world = await restored();
     world.around.fate = () => ({ kind: 'unknown' });
