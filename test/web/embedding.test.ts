@@ -1,7 +1,7 @@
 /** Payment pages in a frame on merchants' sites, in a browser: who may, who may not, and what either side is told. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import type { Frame, Page } from 'playwright-core';
+import type { Frame, Page, Route } from 'playwright-core';
 import { snippetFor } from '../../web/dashboard/embedding.ts';
 import { goodRequest, startWorld, type World } from '../http/world.ts';
 import { type Visitor, visitor } from '../support/chromium.ts';
@@ -120,6 +120,11 @@ describe('a payment in a frame', function () {
       return page;
     };
     const heard = (page: Page) => page.evaluate(() => (globalThis as unknown as { heard: unknown[] }).heard);
+    const untilHeard = (page: Page, count: number) =>
+      page.waitForFunction(
+        (expected) => (globalThis as unknown as { heard: unknown[] }).heard.length === expected,
+        count,
+      );
 
     for (const site of [shop, german]) {
       it(`shows it on ${site}, and tells the page how it stands`, async () => {
@@ -161,23 +166,47 @@ describe('a payment in a frame', function () {
       await someone.leave();
     });
 
-    it('lets the payer choose what to pay from, in the frame', async () => {
-      const payFrom = [
-        { chainId: '137', tokenSymbol: 'USDC' },
-        { chainId: '1500', tokenSymbol: 'USDC' },
-      ];
-      const { body } = await world.call('POST', '/payment-api/payments', {
-        headers: world.keys.wallet,
-        body: goodRequest({ payFrom }),
+    describe('lets the payer choose what to pay from, in the frame', () => {
+      let choice: string;
+      before(async () => {
+        const payFrom = [
+          { chainId: '137', tokenSymbol: 'USDC' },
+          { chainId: '1500', tokenSymbol: 'USDC' },
+        ];
+        const { body } = await world.call('POST', '/payment-api/payments', {
+          headers: world.keys.wallet,
+          body: goodRequest({ payFrom }),
+        });
+        choice = body.paymentLink;
       });
-      const someone = await at({ [shop]: withScript().replace(link, body.paymentLink) });
-      const page = await opened(someone);
-      const frame = page.frameLocator('dialog iframe');
-      await frame.getByRole('button', { name: 'Stellar USDC' }).click();
-      await frame.getByText('on Stellar').first().waitFor();
-      assert.equal(page.url(), `${shop}/`);
-      await page.waitForFunction(() => (globalThis as unknown as { heard: unknown[] }).heard.length === 2);
-      await someone.leave();
+      const choose = async (page: Page, chain: string) => {
+        const frame = page.frameLocator('dialog iframe');
+        await frame.getByRole('button', { name: `${chain} USDC` }).click();
+        await frame.getByText(`on ${chain}`).first().waitFor();
+      };
+
+      it('and tells the page how it stands after that as well', async () => {
+        const someone = await at({ [shop]: withScript().replace(link, choice) });
+        const page = await opened(someone);
+        await untilHeard(page, 1);
+        await choose(page, 'Stellar');
+        await untilHeard(page, 2);
+        assert.equal(page.url(), `${shop}/`);
+        await someone.leave();
+      });
+
+      it('and, if that was sooner than its page could answer, tells it then for the first time', async () => {
+        const someone = await at({ [shop]: withScript().replace(link, choice) });
+        const held: Route[] = [];
+        await someone.page.context().route('**/framed*.js', async (route) => {
+          if (held.push(route) > 1) await route.continue();
+        });
+        const page = await opened(someone);
+        await choose(page, 'Polygon');
+        await untilHeard(page, 1);
+        assert.equal(page.url(), `${shop}/`);
+        await someone.leave();
+      });
     });
 
     it('fits into a telephone', async () => {
