@@ -4,6 +4,7 @@ import { execFile } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { patientFetch } from '../../sandbox/patientFetch.ts';
 import { isCutOff } from '../support/customers.ts';
 import { historyOf } from '../support/history.ts';
 import { createSandbox } from '../support/sandbox.ts';
@@ -27,11 +28,11 @@ describe('cashback', function () {
   const post = async (body: object) => {
     const url = `${sandbox.file().baseUrl}/v1/cashbacksign`;
     const headers = { 'Content-Type': 'application/json' };
-    return (await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) })).json();
+    return (await patientFetch(url, { method: 'POST', headers, body: JSON.stringify(body) })).json();
   };
   async function merchantSees() {
     const { baseUrl, merchant } = sandbox.file();
-    const response = await fetch(`${baseUrl}/merchant-api/me/cashback`, {
+    const response = await patientFetch(`${baseUrl}/merchant-api/me/cashback`, {
       headers: { 'X-API-Key': merchant.adminKey },
     });
     return response.json();

@@ -12,6 +12,7 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { type ChainId, chainOf, findToken } from '../../domain/chains.ts';
 import { parseAmount } from '../../domain/money.ts';
 import { keepKeys } from '../../sandbox/keys.ts';
+import { patientFetch } from '../../sandbox/patientFetch.ts';
 import { readMail } from '../../sandbox/readMail.ts';
 import { Jar } from '../http/desk.ts';
 import { type Answer, createSandbox } from '../support/sandbox.ts';
@@ -96,12 +97,12 @@ describe('money that came beyond what was due', function () {
     const chainId = Number(source.chainId) as ChainId;
     const from = sandbox.file().customer[String(chainId)]?.address ?? '';
     const page = `${paymentLink}/refund`;
-    const shown = await (await fetch(`${page}?${new URLSearchParams({ from, to, lang: 'en' })}`)).text();
+    const shown = await (await patientFetch(`${page}?${new URLSearchParams({ from, to, lang: 'en' })}`)).text();
     const text =
       /<pre[^>]*>([^<]+)<\/pre>/.exec(shown)?.[1]?.replaceAll('&quot;', '"') ??
-      assert.fail(`no text to sign for ${id}`);
+      assert.fail(`no text to sign for ${id}: ${shown}`);
     const signature = await signedByCustomer(chainId, text);
-    const saved = await fetch(page, {
+    const saved = await patientFetch(page, {
       method: 'POST',
       headers: { origin: sandbox.file().baseUrl },
       body: new URLSearchParams({ from, to, number: '1', signature, lang: 'en' }),

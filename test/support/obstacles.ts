@@ -32,3 +32,13 @@ export const standingOut = (page: Page): Promise<readonly string[]> =>
       .filter((element) => element.getBoundingClientRect().right > clientWidth + 0.5)
       .map((element) => `${element.tagName} ${element.className}`);
   });
+
+/** Buttons whose words are wider than they are. */
+export const cutOff = (page: Page): Promise<readonly string[]> =>
+  page
+    .locator('button, a.button')
+    .evaluateAll((all) =>
+      all
+        .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
+        .map(({ textContent }) => textContent ?? ''),
+    );

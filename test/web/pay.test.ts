@@ -8,7 +8,7 @@ import { messages } from '../../web/pay/messages/index.ts';
 import { isDue } from '../../web/pay/model.ts';
 import { payPage } from '../../web/pay/page.ts';
 import { type Visitor, visitor } from '../support/chromium.ts';
-import { obstacles, standingOut } from '../support/obstacles.ts';
+import { cutOff, obstacles, standingOut } from '../support/obstacles.ts';
 import { scanned } from '../support/qr.ts';
 import { type PageServer, servePages } from './pageServer.ts';
 import { payModel, payPages, type StoryName, stories } from './samples/payPages.ts';
@@ -50,6 +50,22 @@ describe('pages of payments in a browser', function () {
         }
       }));
   }
+
+  /** As far apart as people may set them: https://www.w3.org/TR/WCAG22/#text-spacing. German has the longest words. */
+  it('have room for letters and words that stand further apart', () =>
+    looking('de', async ({ page }) => {
+      for (const name of Object.keys(payPages('de'))) {
+        await page.goto(name);
+        await page.locator('body *').evaluateAll((all) => {
+          for (const { style } of all as HTMLElement[]) {
+            style.letterSpacing = '0.12em';
+            style.wordSpacing = '0.16em';
+          }
+        });
+        assert.deepEqual(await standingOut(page), [], `${name} scrolls sideways`);
+        assert.deepEqual(await cutOff(page), [], `${name} cuts words off`);
+      }
+    }));
 
   it('have a code that says what the button opens, by day and by night', () =>
     looking('ar', async ({ page }) => {
