@@ -54,7 +54,7 @@ describe('an outage', function () {
       const known = customers.orders[0]?.payment.id;
       process.kill(eventStorePid(), 'SIGKILL');
       for (let tries = 0; tries < 20; tries += 1) {
-        assert.equal((await sandbox.call('GET', `/payment-api/payments/${known}`)).status, 200);
+        assert.equal((await sandbox.callOnce('GET', `/payment-api/payments/${known}`)).status, 200);
       }
     }));
 
@@ -75,7 +75,8 @@ describe('an outage', function () {
   it('of a chain’s node: payouts wait and go on', async () => {
     const order = customers.newOrder(8453, 1);
     await customers.create(order);
-    const waiting = async () => (await sandbox.call('GET', `/payment-api/payments/${order.payment.id}`)).body.status;
+    const waiting = async () =>
+      (await sandbox.callOnce('GET', `/payment-api/payments/${order.payment.id}`)).body.status;
     const rpcUrl = sandbox.file().chains['1']?.rpcUrl ?? '';
     await endProcess(pidOf('chain-1'));
     await customers.pay(order);
@@ -126,7 +127,7 @@ describe('an outage', function () {
   }
 
   const ready = (): Promise<Answer> => sandbox.operations('/readyz');
-  const read = () => sandbox.call('GET', `/payment-api/payments/${customers.orders[0]?.payment.id}`);
+  const read = () => sandbox.callOnce('GET', `/payment-api/payments/${customers.orders[0]?.payment.id}`);
   const create = () =>
     sandbox.tryToCreate(customers.bodyOf(customers.newOrder(8453, 1)), sandbox.file().wallet.ordersKey);
 
@@ -147,7 +148,7 @@ describe('an outage', function () {
       assert.match(headers.get('retry-after') ?? '', /^[1-9]/);
       return body.checks[other].ok;
     });
-    assert.equal((await sandbox.call('GET', '/healthz')).status, 200);
+    assert.equal((await sandbox.callOnce('GET', '/healthz')).status, 200);
   }
 
   async function isUnavailable(ask: () => Promise<Answer>): Promise<void> {

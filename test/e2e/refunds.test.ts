@@ -182,6 +182,7 @@ describe('money that came beyond what was due', function () {
     assert.equal(units(refund.amount) + units(refund.networkFee), units('2.00'));
     assert.equal(await sandbox.balance(chainId, 'USDC', to), units(refund.amount));
     const after = await refunds(payment.id);
+    assert.equal(after.status, 200, JSON.stringify(after.body));
     assert.deepEqual([after.body.held, after.body.data[0].txHash], [[], refund.txHash]);
     assert.ok(refund.txHash);
   }

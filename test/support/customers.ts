@@ -79,7 +79,7 @@ export function createCustomers(sandbox: Sandbox) {
     // A service that is started again has another port, and with it other links.
     const { paymentLink, id } = order.payment;
     if (paymentLink && !paymentLink.startsWith(sandbox.file().baseUrl))
-      order.payment = (await answered([200], () => sandbox.call('GET', `/payment-api/payments/${id}`))).body;
+      order.payment = (await answered([200], () => sandbox.callOnce('GET', `/payment-api/payments/${id}`))).body;
     order.payinHash = await sandbox.pay(order.payment);
   }
 
@@ -88,7 +88,7 @@ export function createCustomers(sandbox: Sandbox) {
     if (order.registered) return;
     const path = `/payment-api/payments/${order.payment.id}/payin`;
     const body = { txHash: order.payinHash, fromAddress: customerOn(order.from) };
-    await answered([200, 409], () => sandbox.call('POST', path, { body, key: sandbox.file().wallet.ordersKey }));
+    await answered([200, 409], () => sandbox.callOnce('POST', path, { body, key: sandbox.file().wallet.ordersKey }));
     order.registered = true;
   }
 

@@ -27,10 +27,11 @@ export interface CallOptions {
 }
 
 export interface Shop {
+  /** Asks again for a while when it is told to (503): a machine that does too much at once is no failure. */
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
+  callOnce(method: string, path: string, options?: CallOptions): Promise<Answer>;
   /** Reads from the operations port. */
   operations(path: '/readyz' | '/metrics'): Promise<Answer>;
-  /** Asks again for a while when it is told to: a machine that does too much at once is no failure. */
   create(body: Json, key?: string): Promise<Answer>;
   /** Asks once. */
   tryToCreate(body: Json, key?: string): Promise<Answer>;
@@ -90,7 +91,15 @@ export function createShop(world: ShopWorld): Shop {
   }
 
   const shop: Shop = {
-    async call(method, path, { body, key, headers } = {}) {
+    async call(...request) {
+      for (let tries = 1; ; tries += 1) {
+        const answer = await shop.callOnce(...request);
+        if (answer.status !== 503 || tries === triesMax) return answer;
+        await sleep(1_000 * Number(answer.headers.get('retry-after')));
+      }
+    },
+
+    async callOnce(method, path, { body, key, headers } = {}) {
       const response = await asked(`${baseUrl()}${path}`, {
         method,
         headers: {
@@ -109,15 +118,9 @@ export function createShop(world: ShopWorld): Shop {
       return { status: response.status, headers: response.headers, body: parsed(await response.text()) };
     },
 
-    tryToCreate: (body, key) => shop.call('POST', '/payment-api/payments', { body, ...(key !== undefined && { key }) }),
+    create: (body, key) => shop.call(...creating(body, key)),
 
-    async create(body, key) {
-      for (let tries = 1; ; tries += 1) {
-        const answer = await shop.tryToCreate(body, key);
-        if (answer.status !== 503 || tries === triesMax) return answer;
-        await sleep(1_000 * Number(answer.headers.get('retry-after')));
-      }
-    },
+    tryToCreate: (body, key) => shop.callOnce(...creating(body, key)),
 
     async transfer(chainId, symbol, to, amount) {
       const token = tokenOf(chainId, symbol);
@@ -186,6 +189,12 @@ export function createShop(world: ShopWorld): Shop {
   };
   return shop;
 }
+
+const creating = (body: Json, key?: string): [string, string, CallOptions] => [
+  'POST',
+  '/payment-api/payments',
+  { body, ...(key !== undefined && { key }) },
+];
 
 function tokenOf(chainId: ChainId, symbol: TokenSymbol): Token {
   const token = findToken(chainOf(chainId), symbol);
