@@ -83,13 +83,12 @@ export function project(
   { set, fold }: Pick<CommitDeps, 'set' | 'fold'>,
   events: readonly StoredEvent[],
 ): readonly RowChange[] {
+  const byKind = Map.groupBy(set.projections, (projection) => projection.of);
   const changes: RowChange[] = [];
   const moves = new Map<string, Moved>();
   const take = (stored: StoredEvent, of: Projection['of'], moved: Moved) =>
     orPoison(stored, () => {
-      for (const projection of set.projections) {
-        if (projection.of === of) changes.push(...projection.project(moved as Seen));
-      }
+      for (const projection of byKind.get(of) ?? []) changes.push(...projection.project(moved as Seen));
     });
   for (const stored of events) {
     const seen = orPoison(stored, () => fold.see(stored));

@@ -74,6 +74,8 @@ export interface ProjectionSet {
   /** Raise it with every change of its tables or rows: the set is then rebuilt beside the live one. */
   readonly version: number;
   readonly projections: readonly Projection[];
+  /** How many events a rebuild commits at once, at least; 10,000 when left out. More are less work where most rows follow from states. */
+  readonly rebuildBatch_events?: number;
   /** Only people look at it: it may be a moment behind, and leaves the processor to what moves money. */
   readonly unhurried?: true;
   /** Which channel to notify when rows of a table changed; of numbered rows with `<group> <newest number>`. */

@@ -34,6 +34,7 @@ import { unmatched } from './unmatched.ts';
 export const workSet: ProjectionSet = {
   name: 'work',
   version: 9,
+  rebuildBatch_events: 20_000,
   projections: [
     payments,
     payins,

@@ -71,7 +71,9 @@ export async function rebuild(deps: RebuildDeps): Promise<Generation> {
   return active;
 
   async function catchUp(done: (batch: { live: boolean }) => boolean, until: AbortSignal): Promise<void> {
-    const options = { after: generation.position, prefixes: streamPrefixes, ...batchSizes, signal: until };
+    const eventsMin = set.rebuildBatch_events ?? batchSizes.eventsMin;
+    const sizes = { eventsMin, eventsMax: 2 * eventsMin };
+    const options = { after: generation.position, prefixes: streamPrefixes, ...sizes, signal: until };
     for await (const batch of follow(store, options)) {
       generation = await commit(generation, batch);
       onProgress({ events: generation.events, position: generation.position ?? 0n, tail });
