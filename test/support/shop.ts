@@ -172,7 +172,7 @@ export function createShop(world: ShopWorld): Shop {
     async follow(paymentId, until = (payment) => terminalStatuses.includes(payment.status)) {
       let last: Answer | undefined;
       for (const until_ms = performance.now() + patience_ms; performance.now() < until_ms; ) {
-        last = await shop.call('GET', `/payment-api/payments/${paymentId}`);
+        last = await shop.callOnce('GET', `/payment-api/payments/${paymentId}`);
         if (last.status === 200 && until(last.body)) return last.body;
         await sleep(poll_ms);
       }
