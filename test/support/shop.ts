@@ -7,6 +7,7 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { type ChainId, chainOf, findToken, type Token, type TokenSymbol } from '../../domain/chains.ts';
 import { parseAmount } from '../../domain/money.ts';
 import { terminalStatuses } from '../../domain/payment/view.ts';
+import { patientFetch } from '../../sandbox/patientFetch.ts';
 import { payOnSolana } from '../../sandbox/payOnSolana.ts';
 import { payOnStellar } from '../../sandbox/payOnStellar.ts';
 import { fundAccount } from '../../sandbox/stellar/controls.ts';
@@ -14,7 +15,6 @@ import { walletLinkAt } from '../../sandbox/walletLink.ts';
 
 const patience_ms = 60_000;
 const poll_ms = 50;
-const triesMax = 10;
 
 export type Json = Record<string, unknown>;
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely and checked against their schemas elsewhere
@@ -81,26 +81,19 @@ export function createShop(world: ShopWorld): Shop {
     createPublicClient({ transport: http(rpcUrl(chainId)), cacheTime: 0, pollingInterval: poll_ms });
 
   /** Where nobody answers, what was printed before says why. */
-  async function asked(url: string, init?: RequestInit): Promise<Response> {
+  async function asked(url: string, init?: RequestInit, ask: typeof patientFetch = fetch): Promise<Response> {
     try {
-      return await fetch(url, init);
+      return await ask(url, init);
     } catch (error) {
       if (error instanceof Error) error.message += `: ${url}\n${hint()}`;
       throw error;
     }
   }
 
-  const shop: Shop = {
-    async call(...request) {
-      for (let tries = 1; ; tries += 1) {
-        const answer = await shop.callOnce(...request);
-        if (answer.status !== 503 || tries === triesMax) return answer;
-        await sleep(1_000 * Number(answer.headers.get('retry-after')));
-      }
-    },
-
-    async callOnce(method, path, { body, key, headers } = {}) {
-      const response = await asked(`${baseUrl()}${path}`, {
+  const calling =
+    (ask: typeof patientFetch): Shop['call'] =>
+    async (method, path, { body, key, headers } = {}) => {
+      const request: RequestInit = {
         method,
         headers: {
           ...(body !== undefined && { 'content-type': 'application/json' }),
@@ -108,10 +101,16 @@ export function createShop(world: ShopWorld): Shop {
           ...headers,
         },
         ...(body !== undefined && { body: JSON.stringify(body) }),
-      });
+      };
+      const response = await asked(`${baseUrl()}${path}`, request, ask);
       const text = await response.text();
       return { status: response.status, headers: response.headers, body: text ? parsed(text) : undefined };
-    },
+    };
+
+  const shop: Shop = {
+    call: calling(patientFetch),
+
+    callOnce: calling(fetch),
 
     async operations(path) {
       const response = await asked(`${operationsUrl()}${path}`);
