@@ -12,12 +12,14 @@ import { checks, runChecks } from './runner/checks.ts';
 import { endProcessesIn, filesIn, haveEnded, processesIn } from './runner/remains.ts';
 import { createReport } from './runner/report.ts';
 import { runShards } from './runner/shards.ts';
-import { specFiles } from './runner/specFiles.ts';
+import { isWorld, specFiles } from './runner/specFiles.ts';
 
 /** Specs wait more than they work: twice as many shards as processors. Each has a Postgres and chains of its own. */
 const defaultShards = Math.min(2 * availableParallelism(), 6);
 /** Specs share the event store that a run is given: its log has one writer at a time. */
 const givenStoreShards = 1;
+/** A world keeps more than one processor busy while it starts; the other shards have the small specs meanwhile. */
+const worldsMost = Math.max(availableParallelism(), 2);
 
 const { values, positionals } = parseArgs({
   options: { shards: { type: 'string' }, bundled: { type: 'boolean' } },
@@ -35,7 +37,7 @@ const report = createReport(files.length + (isWhole ? checks.length : 0), print)
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop);
 
 const [missed] = await Promise.all([
-  runShards({ files, count, folder, programOptions, onWork: report.add }),
+  runShards({ files, count, few: { are: isWorld, most: worldsMost }, folder, programOptions, onWork: report.add }),
   isWhole ? runChecks(report.add) : undefined,
 ]);
 for (const file of missed) report.fail(file, 'was run by no shard');

@@ -16,8 +16,7 @@ describe('the audit of read models', () => {
   let database: Database;
   let world: World;
   let live: Generation;
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     database = await freshDatabase();
     world = createWorld();
     const [steps = []] = fc.sample(histories, { numRuns: 4, seed: 7 }).toSorted((a, b) => b.length - a.length);

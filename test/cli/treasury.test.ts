@@ -6,8 +6,7 @@ import { merchantWallet } from '../support/payments.ts';
 import { freshDatabase } from '../support/postgres.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 
-describe('npm run treasury -- …', function () {
-  this.timeout(60_000);
+describe('npm run treasury -- …', () => {
   let database: Database;
   let env: Readonly<Record<string, string>>;
   before(async () => {

@@ -64,8 +64,7 @@ slept.clear()
 print(json.dumps({"handled": handled, "cursor": cursor[0], "codes": [code(c) for c in ["refuse", "redirect", "busy", "cut", "long"]], "slept": slept}))
 `;
 
-describe('the Python module', function () {
-  this.timeout(60_000);
+describe('the Python module', () => {
   let folder: string;
   let url: string;
   const server = createServer((request, response) => feed(request, response));

@@ -37,8 +37,7 @@ const paid = (n: number): AppEvent => ({
   at: created_at,
 });
 
-describe('the TypeScript client, packed and installed', function () {
-  this.timeout(120_000);
+describe('the TypeScript client, packed and installed', () => {
   let world: World;
   let shop: string;
   let packed: readonly string[];

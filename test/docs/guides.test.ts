@@ -69,8 +69,7 @@ describe('the guides', () => {
       for (const [, script = ''] of readGuide(guide).matchAll(/npm run (?:-s )?([a-z-]+)/g)) assert.ok(scripts[script]);
   });
 
-  describe('run as they stand', function () {
-    this.timeout(120_000);
+  describe('run as they stand', () => {
     const sandbox = createSandbox({ chains: [8453] });
     let folder: string;
     let env: NodeJS.ProcessEnv;

@@ -33,7 +33,6 @@ describe('docs/webhooks.md', () => {
       assert.ok(code, `the page has no code in ${language.name}`);
       // Run where its interpreter exists, and shown as pending elsewhere.
       if (!isInstalled(language)) this.skip();
-      this.timeout(120_000);
       const answered = verdicts(language, code, cases);
       assert.equal(answered.length, cases.length);
       for (const [n, { what, scheme, genuine }] of cases.entries()) {

@@ -14,8 +14,7 @@ const merchantTool = fileURLToPath(new URL('../../src/cli/merchant.ts', import.m
 const begins = 'MerchantRegistered+WebhookSecretRotated+ProfileSet';
 const points = ['proof.noted', `${begins}.beforeAppend`, `${begins}.afterAppend`, 'proof.registered'];
 
-describe('registering in a service that is killed', function () {
-  this.timeout(120_000);
+describe('registering in a service that is killed', () => {
   const sandbox = createSandbox({ chains: [8453] });
   after(() => sandbox.destroy());
 

@@ -9,8 +9,7 @@ import { createCustomers } from '../support/customers.ts';
 import { createSandbox } from '../support/sandbox.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 
-describe('a log that comes back from a backup', function () {
-  this.timeout(180_000);
+describe('a log that comes back from a backup', () => {
   const sandbox = createSandbox({ chains: [8453, 1] });
   const customers = createCustomers(sandbox);
   const backup = temporaryDirectory();

@@ -17,8 +17,7 @@ const [from, to] = [8453, 1] as const;
 const settings = { [`POLL_MS_${from}`]: '50', [`POLL_MS_${to}`]: '50' };
 const together = { ...settings, [`PAYOUT_BATCH_${to}`]: '2', [`PAYOUT_BATCH_WAIT_SECONDS_${to}`]: '8' };
 
-describe('payouts that are put together, and kill -9', function () {
-  this.timeout(120_000);
+describe('payouts that are put together, and kill -9', () => {
   const sandbox = createSandbox({ chains: [from, to] });
   const customers = createCustomers(sandbox);
   after(() => sandbox.destroy());

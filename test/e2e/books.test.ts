@@ -66,9 +66,7 @@ async function closesAfter(ground: Ground, { runs, seed }: { readonly runs: numb
   await fc.assert(property, { numRuns: runs, seed, endOnFailure: true });
 }
 
-describe('the books of a treasury close after a day of transfers, failures, cancels, gifts and what was sent by hand', function () {
-  this.timeout(180_000);
-
+describe('the books of a treasury close after a day of transfers, failures, cancels, gifts and what was sent by hand', () => {
   it('on EVM, where coin that came is seen by the balances alone', async () => {
     await closesAfter(await evmGround(), { runs: 3, seed: 16 });
   });

@@ -14,8 +14,7 @@ const run = promisify(execFile);
 const receiver = '0x1111111111111111111111111111111111111111';
 const poll_ms = 100;
 
-describe('cashback', function () {
-  this.timeout(240_000);
+describe('cashback', () => {
   const sandbox = createSandbox({ chains: [8453] });
   after(() => sandbox.destroy());
 

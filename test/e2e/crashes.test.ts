@@ -34,8 +34,7 @@ const points = [
 const chainIds = [8453, 1] as const;
 const settings = Object.fromEntries(chainIds.map((chainId) => [`POLL_MS_${chainId}`, '50']));
 
-describe('kill -9 with payments in flight', function () {
-  this.timeout(60_000);
+describe('kill -9 with payments in flight', () => {
   const sandbox = createSandbox({ chains: [8453, 1] });
   const customers = createCustomers(sandbox);
   after(() => sandbox.destroy());

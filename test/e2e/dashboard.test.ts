@@ -18,8 +18,7 @@ const order = (orderId: string): Json => ({
   destination: { amount: '12.00' },
 });
 
-describe('a merchant that begins with nothing', function () {
-  this.timeout(240_000);
+describe('a merchant that begins with nothing', () => {
   const sandbox = createSandbox({ chains: [8453, 1] });
   let beside: Instance;
   before(async () => {
@@ -140,7 +139,7 @@ describe('a merchant that begins with nothing', function () {
       const row = page.getByRole('row').filter({ hasText: 'A-1' });
       await row.waitFor();
       await sandbox.pay(created.body);
-      await row.getByText('Completed').waitFor({ timeout: 60_000 });
+      await row.getByText('Completed').waitFor();
     });
 
     it('reads the payment’s story, and both deliveries', async () => {

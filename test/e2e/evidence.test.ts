@@ -8,8 +8,7 @@ import { type Answer, createSandbox, type Sandbox } from '../support/sandbox.ts'
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 import { type File, verifyEvidence } from '../verify/verifier.ts';
 
-describe('the evidence of a payment', function () {
-  this.timeout(120_000);
+describe('the evidence of a payment', () => {
   const sandbox = createSandbox({ chains: [8453, 1] });
   before(() => sandbox.start({ HEADS_EVERY_EVENTS: '1' }));
   after(() => sandbox.destroy());

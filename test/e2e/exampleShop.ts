@@ -22,9 +22,7 @@ const pause_ms = 1_000;
 const ordersMax = 2 * kills;
 
 export function describeExampleShop(sandbox: Sandbox): void {
-  describe('the example shop', function () {
-    this.timeout(180_000);
-
+  describe('the example shop', () => {
     it('hands over each order that was paid once, in both modes, though it is killed at twenty moments in each', async () => {
       const shops = await Promise.all(modes.map((mode) => openShop(sandbox, mode)));
       const listening = listenFor(sandbox, shops[0]?.url ?? '');

@@ -12,8 +12,7 @@ const destination = 1;
 /** Three passes look four times a second; expiry once. */
 const scansOfSomeSeconds = 30;
 
-describe('payments at their expiry', function () {
-  this.timeout(60_000);
+describe('payments at their expiry', () => {
   let ahead_ms = 0;
   const clock: Clock = { ...systemClock, now: () => plus(systemClock.now(), ahead_ms) };
   const shop = createLocalService([source, destination], clock);

@@ -40,8 +40,7 @@ function seeded(seed: number): (below: number) => number {
   };
 }
 
-describe('a shop that reads the feed', function () {
-  this.timeout(180_000);
+describe('a shop that reads the feed', () => {
   const appId = 'wallet_demo';
   let store: OpenEventStore;
   let database: Database;

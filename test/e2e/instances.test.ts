@@ -19,8 +19,7 @@ import { createShop } from '../support/shop.ts';
 const settings = { POLL_MS_8453: '50', POLL_MS_1: '50', PUBLIC_URL: 'https://pay.example' };
 const handovers = { least: 8, most: 200 };
 
-describe('two instances on the same stores', function () {
-  this.timeout(300_000);
+describe('two instances on the same stores', () => {
   const sandbox = createSandbox({ chains: [8453, 1] });
   const customers = createCustomers(sandbox);
   let other: Instance;

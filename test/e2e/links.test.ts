@@ -17,8 +17,7 @@ const program = fileURLToPath(new URL('../../sandbox/cashback.ts', import.meta.u
 const run = promisify(execFile);
 const home = '/dashboard/apps/merchant_demo';
 
-describe('links that anybody may pay with', function () {
-  this.timeout(240_000);
+describe('links that anybody may pay with', () => {
   const sandbox = createSandbox({ chains: [8453] });
   let link = '';
   before(async () => {
@@ -92,7 +91,7 @@ describe('links that anybody may pay with', function () {
     const payment = await sandbox.read(id);
     await sandbox.pay(payment);
     await sandbox.follow(id, ({ status }) => status === 'payment_completed');
-    await page.getByRole('heading', { name: 'Bezahlt', exact: true }).waitFor({ timeout: 90_000 });
+    await page.getByRole('heading', { name: 'Bezahlt', exact: true }).waitFor();
     await sandbox.until(() => sandbox.webhooks(id).length === 2);
     const [webhook] = sandbox.webhooks(id);
     assert.match(JSON.parse(webhook?.body ?? '{}').data.orderId, /^link-[0-9a-f]{20}$/);

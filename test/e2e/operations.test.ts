@@ -20,8 +20,7 @@ const settings = {
 };
 const bank = getAddress('0x00000000000000000000000000000000000ba4c0');
 
-describe('operations of the treasury', function () {
-  this.timeout(120_000);
+describe('operations of the treasury', () => {
   const sandbox = createSandbox({ chains: chainIds });
   const customers = createCustomers(sandbox);
   before(async () => assert.equal(await sandbox.start(settings), 'ready', sandbox.printed()));

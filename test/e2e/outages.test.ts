@@ -12,8 +12,7 @@ import { onStop } from '../support/hooks.ts';
 import { familyOf, freeze } from '../support/processTable.ts';
 import { type Answer, createSandbox } from '../support/sandbox.ts';
 
-describe('an outage', function () {
-  this.timeout(120_000);
+describe('an outage', () => {
   const sandbox = createSandbox({ chains: [8453, 1] });
   const customers = createCustomers(sandbox);
   before(() => sandbox.start({ POLL_MS_8453: '100', POLL_MS_1: '100' }));

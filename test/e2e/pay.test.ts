@@ -12,8 +12,7 @@ import { describeTrigger } from './trigger.ts';
 const program = join(import.meta.dirname, '../../sandbox/pay.ts');
 const receiver = '0x3333333333333333333333333333333333333333';
 
-describe('beside a running sandbox', function () {
-  this.timeout(120_000);
+describe('beside a running sandbox', () => {
   const sandbox = createSandbox({ chains: [8453, 501, 137, 1500] });
   before(() => sandbox.start());
   after(() => sandbox.destroy());

@@ -15,8 +15,7 @@ import type { Answer, Json } from '../support/shop.ts';
 const receiver = '0x2222222222222222222222222222222222222222';
 const ethereum = 1;
 
-describe('the page of a payment, in a browser', function () {
-  this.timeout(180_000);
+describe('the page of a payment, in a browser', () => {
   let ahead_ms = 0;
   const clock: Clock = { ...systemClock, now: () => plus(systemClock.now(), ahead_ms) };
   const shop = createLocalService([ethereum, 8453, 501, 1500], clock);
@@ -50,7 +49,7 @@ describe('the page of a payment, in a browser', function () {
   }
 
   const toTheEnd = async (page: Page) => {
-    await page.getByText('has your money').waitFor({ timeout: 90_000 });
+    await page.getByText('has your money').waitFor();
     await page.getByRole('heading', { name: 'Paid', exact: true }).waitFor();
     assert.equal(await page.locator('.scan').count(), 0);
   };
@@ -144,7 +143,7 @@ describe('the page of a payment, in a browser', function () {
         const asked = parseEip681((await scanned(page)) ?? '').parameters;
         assert.equal(asked?.['uint256'], String(parseAmount(rest, 6)));
         await shop.pay(payment, rest);
-        await page.getByText('ha recibido su dinero').waitFor({ timeout: 90_000 });
+        await page.getByText('ha recibido su dinero').waitFor();
       },
       '?lang=es',
     );
@@ -192,7 +191,7 @@ describe('the page of a payment, in a browser', function () {
     await page.getByText('Waiting for your payment').waitFor();
     assert.equal(await scanned(page), await page.locator('.scan a').getAttribute('href'));
     await shop.pay(payment);
-    await page.getByText('has your money').waitFor({ timeout: 90_000 });
+    await page.getByText('has your money').waitFor();
     await leave();
   });
 
@@ -203,15 +202,15 @@ describe('the page of a payment, in a browser', function () {
       await page.getByText('Waiting for your payment').waitFor();
       await shop.rpc(ethereum, 'evm_increaseTime', [(2 * hour_ms) / 1_000]);
       ahead_ms += 2 * hour_ms;
-      await page.getByRole('heading', { name: 'This payment has expired' }).waitFor({ timeout: 90_000 });
+      await page.getByRole('heading', { name: 'This payment has expired' }).waitFor();
       assert.equal(await page.locator('.scan').count(), 0);
       await page.getByText('nothing was taken').waitFor();
       await shop.pay(never);
-      await page.getByRole('heading', { name: 'The money came too late' }).waitFor({ timeout: 90_000 });
+      await page.getByRole('heading', { name: 'The money came too late' }).waitFor();
       await page.getByText('can send it back').first().waitFor();
     });
     await watching(tooLittle, async (page) => {
-      await page.getByRole('heading', { name: 'Too little arrived in time' }).waitFor({ timeout: 90_000 });
+      await page.getByRole('heading', { name: 'Too little arrived in time' }).waitFor();
       assert.equal(await page.locator('.scan').count(), 0);
     });
   });

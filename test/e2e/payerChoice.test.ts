@@ -9,8 +9,7 @@ import type { Answer } from '../support/shop.ts';
 const receiver = '0x3333333333333333333333333333333333333333';
 const [ethereum, base, solana] = [1, 8453, 501] as const;
 
-describe('a payment with a choice of chains', function () {
-  this.timeout(180_000);
+describe('a payment with a choice of chains', () => {
   const shop = createLocalService([ethereum, base, solana]);
   before(() => shop.open());
   after(() => shop.close());
@@ -55,7 +54,7 @@ describe('a payment with a choice of chains', function () {
     const now = await choose(page, /Solana/, solana, payment);
     assert.notEqual(now.source.receiverAddress, payment.source.receiverAddress);
     await shop.pay(now);
-    await page.getByText('has your money').waitFor({ timeout: 90_000 });
+    await page.getByText('has your money').waitFor();
     await leave();
     const done = await shop.follow(payment.id);
     assert.deepEqual(
@@ -69,11 +68,11 @@ describe('a payment with a choice of chains', function () {
     const { page, leave } = await visitor(shop.url(), { viewport: { width: 360, height: 740 } });
     await page.goto(payment.paymentLink);
     await shop.pay(payment, '1.00');
-    await page.getByText('Send the rest in time').waitFor({ timeout: 60_000 });
+    await page.getByText('Send the rest in time').waitFor();
     const now = await choose(page, /Solana/, solana, payment);
     await page.getByText('arrived on Base').waitFor();
     await shop.pay(now);
-    await page.getByText('has your money').waitFor({ timeout: 90_000 });
+    await page.getByText('has your money').waitFor();
     await page.getByText('arrived on Base').waitFor();
     assert.equal(await page.getByRole('group', { name: 'Pay from' }).count(), 0);
     await leave();

@@ -31,8 +31,7 @@ const all: readonly Overpaid[] = [
   { chainId: 42161, by: 'api' },
 ];
 
-describe('money that came beyond what was due', function () {
-  this.timeout(240_000);
+describe('money that came beyond what was due', () => {
   const sandbox = createSandbox();
   before(() => sandbox.start());
   after(() => sandbox.destroy());

@@ -22,8 +22,7 @@ const outliving = [
   'chain-1500',
 ] as const;
 
-describe('a service that was killed', function () {
-  this.timeout(120_000);
+describe('a service that was killed', () => {
   const sandbox = createSandbox({ chains: [8453, 1, 1500] });
   before(() => sandbox.start());
   after(() => sandbox.destroy());
@@ -78,8 +77,7 @@ describe('a service that was killed', function () {
   });
 });
 
-describe('a sandbox that was stopped', function () {
-  this.timeout(120_000);
+describe('a sandbox that was stopped', () => {
   const sandbox = createSandbox();
   before(() => sandbox.start());
   after(() => sandbox.destroy());
@@ -120,8 +118,7 @@ describe('a sandbox that was stopped', function () {
   });
 });
 
-describe('a start that does not succeed', function () {
-  this.timeout(120_000);
+describe('a start that does not succeed', () => {
   const sandbox = createSandbox({ chains: [8453, 501, 1500] });
   after(() => sandbox.destroy());
 

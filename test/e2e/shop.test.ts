@@ -6,8 +6,7 @@ import type { Page } from 'playwright-core';
 import { type Visitor, visitor } from '../support/chromium.ts';
 import { createSandbox } from '../support/sandbox.ts';
 
-describe('the demo shop, in a browser', function () {
-  this.timeout(180_000);
+describe('the demo shop, in a browser', () => {
   const sandbox = createSandbox({ chains: [8453, 137] });
   let someone: Visitor;
   let page: Page;
@@ -39,7 +38,7 @@ describe('the demo shop, in a browser', function () {
   const pay = async (orderId: string) => sandbox.pay(await paymentOf(orderId));
   /** Both transactions are on it, as they are on the chains. */
   const hasReceipt = async (orderId: string, learned: string) => {
-    await page.getByText('Oolong, 100 g is on its way').waitFor({ timeout: 60_000 });
+    await page.getByText('Oolong, 100 g is on its way').waitFor();
     const { source, destination, status } = await paymentOf(orderId);
     assert.equal(status, 'payment_payout_completed');
     const receipt = page.locator('#receipt');
@@ -60,7 +59,7 @@ describe('the demo shop, in a browser', function () {
     const frame = page.frameLocator('dialog iframe');
     await frame.getByText('Waiting for your payment').waitFor();
     await pay(orderId);
-    await frame.getByText('has your money').waitFor({ timeout: 60_000 });
+    await frame.getByText('has your money').waitFor();
     await frame.getByRole('link', { name: 'Receipt to print' }).click();
     await frame.getByText((await paymentOf(orderId)).destination.txHash).waitFor();
     // The page hears the key once its script is there.
@@ -84,7 +83,7 @@ describe('the demo shop, in a browser', function () {
     const tab = await opened;
     await tab.getByText('Waiting for your payment').waitFor();
     await pay(orderId);
-    await tab.getByText('has your money').waitFor({ timeout: 60_000 });
+    await tab.getByText('has your money').waitFor();
     await hasReceipt(orderId, 'read in the feed');
     const told = entries()
       .flatMap(({ news }) => [news ?? []].flat())
@@ -107,7 +106,7 @@ describe('the demo shop, in a browser', function () {
       assert.equal(await sandbox.start(), 'ready');
       const back = await visitor(sandbox.file().shop.url, { besides: [sandbox.file().baseUrl] });
       await back.page.goto(`/orders/${orderId}`);
-      await back.page.getByText('Oolong, 100 g is on its way').waitFor({ timeout: 60_000 });
+      await back.page.getByText('Oolong, 100 g is on its way').waitFor();
       await back.page.locator('#story').getByText(learned).first().waitFor();
       assert.equal(entries().filter((entry) => entry.type === 'ReceiptWritten' && entry.orderId === orderId).length, 1);
       await back.leave();

@@ -30,8 +30,7 @@ const keyNames = [
 ];
 const receiver = '0x1111111111111111111111111111111111111111';
 
-describe('a signer of its own', function () {
-  this.timeout(180_000);
+describe('a signer of its own', () => {
   const around: { world?: LocalWorld; signer?: SignerProcess; settings?: LocalWorld['settings'] } = {};
   const service = createLocalService([8453, 501, 1500], systemClock, async (world) => {
     around.world = world;

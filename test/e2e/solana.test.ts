@@ -16,8 +16,7 @@ import { tokenAccountOf } from '../../src/chains/solana/tokenProgram.ts';
 import { type Answer, createSandbox } from '../support/sandbox.ts';
 import { walletOrders } from '../support/walletOrders.ts';
 
-describe('payments over Solana', function () {
-  this.timeout(120_000);
+describe('payments over Solana', () => {
   const sandbox = createSandbox({ chains: [8453, 501, 1500] });
   before(async () => assert.equal(await sandbox.start(), 'ready', sandbox.printed()));
   after(() => sandbox.destroy());

@@ -33,8 +33,7 @@ const terms = [
   { type: 'anyAmount', amount: null, pays: ['7.1234567', '7.1234567'], gets: ['7.106333', '7.1063333'] },
 ] as const;
 
-describe('payments over Stellar', function () {
-  this.timeout(120_000);
+describe('payments over Stellar', () => {
   const sandbox = createSandbox();
   before(async () => assert.equal(await sandbox.start(), 'ready', sandbox.printed()));
   after(() => sandbox.destroy());

@@ -16,8 +16,7 @@ type Got = rpc.Api.GetTransactionResponse;
 /** 10.02 pay for 10 and the fee. */
 const amount = 10_0200000n;
 
-describe('what is believed of Stellar', function () {
-  this.timeout(60_000);
+describe('what is believed of Stellar', () => {
   const sandbox = createSandbox({ chains: [8453, 1500] });
   let tools: StellarTools;
   let payer: Keypair;

@@ -24,8 +24,7 @@ const settings = (channels: readonly Keypair[]) => ({
 });
 const ordersAtATime = 4;
 
-describe('payouts on Stellar through channels, with kill -9', function () {
-  this.timeout(120_000);
+describe('payouts on Stellar through channels, with kill -9', () => {
   const sandbox = createSandbox({ chains: [8453, 1500] });
   const customers = createCustomers(sandbox);
   const tools = () => stellarTools(sandbox.file().chains['1500']?.rpcUrl ?? '', Networks.PUBLIC);

@@ -23,8 +23,7 @@ const chainIds = rounds.map(({ chainId }) => chainId);
 const settings = Object.fromEntries(chainIds.map((chainId) => [`POLL_MS_${chainId}`, '100']));
 const transfers = parseAbiItem('event Transfer(address indexed from, address indexed to, uint256 value)');
 
-describe('sweeps', function () {
-  this.timeout(120_000);
+describe('sweeps', () => {
   const sandbox = createSandbox({ chains: chainIds });
   const customers = createCustomers(sandbox);
   after(() => sandbox.destroy());

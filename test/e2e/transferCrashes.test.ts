@@ -26,8 +26,7 @@ const payer = getAddress('0x0000000000000000000000000000000000bac001');
 const bank = getAddress('0x00000000000000000000000000000000000ba4c0');
 const { address: usdc } = findToken(chainOf(1), 'USDC') ?? assert.fail();
 
-describe('kill -9 with a refund and a withdrawal on their way', function () {
-  this.timeout(120_000);
+describe('kill -9 with a refund and a withdrawal on their way', () => {
   const sandbox = createSandbox({ chains: [8453, 1] });
   after(() => sandbox.destroy());
 

@@ -17,8 +17,7 @@ const settings = {
   ...Object.fromEntries(chainIds.map((chainId) => [`POLL_MS_${chainId}`, '50'])),
 };
 
-describe('a nonce of the treasury that somebody else has used', function () {
-  this.timeout(120_000);
+describe('a nonce of the treasury that somebody else has used', () => {
   const sandbox = createSandbox({ chains: chainIds });
   const customers = createCustomers(sandbox);
   after(() => sandbox.destroy());

@@ -26,8 +26,7 @@ const passing: readonly string[] = [
 ];
 
 export function describeTrigger(sandbox: Sandbox): void {
-  describe('npm run trigger', function () {
-    this.timeout(180_000);
+  describe('npm run trigger', () => {
     const environment = () => ({ ...process.env, DATA_DIR: sandbox.dataDir });
     const trigger = async (...args: string[]): Promise<string> =>
       (await promisify(execFile)(process.execPath, [join(folder, 'trigger.ts'), ...args], { env: environment() }))

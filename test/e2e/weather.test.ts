@@ -12,8 +12,7 @@ import { walletOrders } from '../support/walletOrders.ts';
 const ring: readonly ChainId[] = [8453, 56, 1, 42161, 137, 1500, 501];
 const routes = ring.map((from, at) => [from, ring[(at + 1) % ring.length] as ChainId] as const);
 
-describe('payments in rough weather', function () {
-  this.timeout(150_000);
+describe('payments in rough weather', () => {
   const sandbox = createSandbox();
   before(async () => assert.equal(await sandbox.start({ WEATHER: 'rough' }), 'ready', sandbox.printed()));
   after(() => sandbox.destroy());

@@ -11,8 +11,7 @@ import { type LoggedWebhook, startTestReceiver, type TestReceiver } from '../sup
 import { type Answer, createSandbox } from '../support/sandbox.ts';
 import { walletOrders } from '../support/walletOrders.ts';
 
-describe('changed webhook settings', function () {
-  this.timeout(180_000);
+describe('changed webhook settings', () => {
   const sandbox = createSandbox({ chains: [8453, 1] });
   const { order } = walletOrders(sandbox);
   let moved: TestReceiver;

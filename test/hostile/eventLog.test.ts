@@ -14,8 +14,7 @@ import { createSandbox } from '../support/sandbox.ts';
 
 const nobody = 65_534;
 
-describe('the event log of a running service', function () {
-  this.timeout(180_000);
+describe('the event log of a running service', () => {
   const sandbox = createSandbox({ chains: [8453] });
   let url: string;
   let socket: string;

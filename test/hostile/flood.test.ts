@@ -10,8 +10,7 @@ import { walletOrders } from '../support/walletOrders.ts';
 /** Most of them before a node has put the first into a block. */
 const atOnce = 50;
 
-describe('a flood of transfers', function () {
-  this.timeout(180_000);
+describe('a flood of transfers', () => {
   const sandbox = createSandbox({ chains: [8453, 1] });
   before(async () => assert.equal(await sandbox.start(), 'ready', sandbox.printed()));
   after(() => sandbox.destroy());

@@ -11,8 +11,7 @@ import { createSandbox } from '../support/sandbox.ts';
 const endless = Buffer.from('0affffffff0f', 'hex');
 const asIs = (bytes: Buffer): Buffer => bytes;
 
-describe('frames and filters that would hang the event store', function () {
-  this.timeout(180_000);
+describe('frames and filters that would hang the event store', () => {
   const sandbox = createSandbox({ chains: [8453] });
   let url: string;
   before(async () => {

@@ -32,8 +32,7 @@ async function appendsAgain(store: OpenEventStore, stream: string): Promise<void
   }
 }
 
-describe('a full disk', function () {
-  this.timeout(180_000);
+describe('a full disk', () => {
   const stops: (() => unknown)[] = [];
   afterEach(async () => {
     for (const stop of stops.splice(0).reverse()) await stop();

@@ -12,8 +12,7 @@ const usdc = findToken(chainOf(8453), 'USDC')?.address ?? '';
 const stranger = `0x${'bad1'.repeat(10)}` as const;
 const receiver = '0x2222222222222222222222222222222222222222';
 
-describe('a lying node', function () {
-  this.timeout(180_000);
+describe('a lying node', () => {
   const sandbox = createSandbox({ chains: [8453, 1] });
   let liar: NodeProxy;
   before(async () => {

@@ -4,8 +4,7 @@ import { Keypair } from 'solana-web3-v1';
 import { createSandbox } from '../support/sandbox.ts';
 import { walletOrders } from '../support/walletOrders.ts';
 
-describe('hostile: rent', function () {
-  this.timeout(120_000);
+describe('hostile: rent', () => {
   const sandbox = createSandbox({ chains: [8453, 501] });
   before(async () => assert.equal(await sandbox.start(), 'ready', sandbox.printed()));
   after(() => sandbox.destroy());

@@ -10,8 +10,7 @@ import { createSandbox } from '../support/sandbox.ts';
 import { type SolanaClient, solanaClient, tokenAccount } from '../support/solana.ts';
 import { walletOrders } from '../support/walletOrders.ts';
 
-describe('strangers on Solana', function () {
-  this.timeout(180_000);
+describe('strangers on Solana', () => {
   const sandbox = createSandbox({ chains: [8453, 501] });
   let chain: SolanaClient;
   let stranger: Keypair;

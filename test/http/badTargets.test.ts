@@ -5,8 +5,7 @@ import { badUrls, goodUrls } from '../support/badTargets.ts';
 import { freshDatabase } from '../support/postgres.ts';
 import { startWorld, type World } from './world.ts';
 
-describe(`HTTP: ${badUrls.length} bad targets of webhooks`, function () {
-  this.timeout(60_000);
+describe(`HTTP: ${badUrls.length} bad targets of webhooks`, () => {
   let world: World;
   let people: ReturnType<typeof createWorld>;
   before(async () => {

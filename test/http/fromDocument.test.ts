@@ -76,8 +76,7 @@ function mayBeRefused(path: string): string {
   return path.endsWith('/payments/{id}') ? '/asOf' : '/cursor';
 }
 
-describe('HTTP: requests made from the OpenAPI document', function () {
-  this.timeout(180_000);
+describe('HTTP: requests made from the OpenAPI document', () => {
   let world: World;
   let operations: readonly Operation[];
   let values: SchemaValues;

@@ -213,8 +213,7 @@ const encodeAsBytes = (path: string): string =>
     .replaceAll(/[\0- ]/g, '%20');
 
 describe('HTTP: whatever is sent', () => {
-  it(`answers ${requests} generated requests without a failure, each in a documented way`, async function () {
-    this.timeout(180_000);
+  it(`answers ${requests} generated requests without a failure, each in a documented way`, async () => {
     const world = await startWorld();
     try {
       const ids: string[] = [];

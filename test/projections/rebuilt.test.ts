@@ -26,8 +26,7 @@ describe('read models', () => {
     return world;
   };
 
-  it('are the same row by row, live in small batches with restarts or rebuilt at once', async function () {
-    this.timeout(120_000);
+  it('are the same row by row, live in small batches with restarts or rebuilt at once', async () => {
     const property = fc.asyncProperty(histories, fc.integer({ min: 1, max: 9 }), async (steps, size) => {
       const { store } = await lived([...steps]);
       const log = await wholeLog(store);
@@ -43,8 +42,7 @@ describe('read models', () => {
     await fc.assert(property, { numRuns: runs });
   });
 
-  it('answer for every payment what folding its stream answers', async function () {
-    this.timeout(120_000);
+  it('answer for every payment what folding its stream answers', async () => {
     const property = fc.asyncProperty(histories, async (steps) => {
       const { store } = await lived([...steps]);
       await fill(database, store, workSet, [await wholeLog(store)]);

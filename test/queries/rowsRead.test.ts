@@ -49,8 +49,7 @@ const now: Instant = instant(Date.UTC(2026, 10, 21, 18, 30));
 /** Not how fast it is, which depends on the machine, but how much there is to do, which does not depend on the app. */
 describe('an app with very many payments', () => {
   let database: Database;
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     database = await freshDatabase();
     const world = createWorld();
     await append(world, `payment-${paymentIdOf(1)}`, p.done);

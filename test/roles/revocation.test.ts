@@ -23,8 +23,8 @@ import { memoryProfiles } from '../support/profiles.ts';
 const appId = 'wallet_demo';
 const by = { cause: 'operator:ada' } as const;
 const path = '/payment-api/payments/f47ac10b-58cc-4372-a567-0e02b2c3d479';
-/** As in production, but for waits that are a half of it and readings that are frequent. */
-const times: RevocationTimes = { poll_ms: 50, patience_ms: 1_500, beat_ms: 200, gone_ms: 3_000, wait_ms: 4_000 };
+/** Sooner gone and more often read than in production. */
+const times: RevocationTimes = { poll_ms: 50, patience_ms: 1_500, beat_ms: 200, gone_ms: 3_000, wait_ms: 60_000 };
 
 interface Instance {
   readonly world: World;
@@ -34,8 +34,7 @@ interface Instance {
   stop(): Promise<void>;
 }
 
-describe('a revoked key', function () {
-  this.timeout(20_000);
+describe('a revoked key', () => {
   let database: Database;
   let merchants: ReturnType<typeof operatorOf>;
   let instances: Instance[];
@@ -58,8 +57,16 @@ describe('a revoked key', function () {
     instances.push(made);
     return made;
   };
-  const ask = async ({ world }: Instance) =>
+  const askOnce = async ({ world }: Instance) =>
     (await world.call('GET', path, { headers: { 'X-API-Key': key.key } })).body.error as string;
+  /** Again while it says that it cannot know: on a machine with much to do its last reading may be too old for a moment. */
+  const ask = async (of: Instance): Promise<string> => {
+    for (;;) {
+      const error = await askOnce(of);
+      if (error !== 'unavailable') return error;
+      await systemClock.sleep(times.poll_ms);
+    }
+  };
   const knownBy = async (name: string) =>
     (await database.query<{ known: bigint }>('SELECT known FROM ops.api_instances WHERE name = $1', [name]))[0]
       ?.known ?? 0n;
@@ -90,7 +97,7 @@ describe('a revoked key', function () {
     cut.cutOff();
     await accepted(revoke());
     assert.equal(await ask(fine), 'unauthenticated');
-    assert.equal(await ask(cut), 'unavailable');
+    assert.equal(await askOnce(cut), 'unavailable');
   });
 
   it('has the command fail and name the instance that is there and does not confirm', async () => {
@@ -101,7 +108,11 @@ describe('a revoked key', function () {
     await beat();
     const beating = setInterval(beat, 50);
     try {
-      const refused = await revoke();
+      const impatient = operatorOf(
+        createRevokedKeys(database, systemClock, { ...times, wait_ms: 4_000 }),
+        merchants.store,
+      );
+      const refused = await impatient.revokeKey(appId, key.keyId, by);
       assert.ok(isRefusal(refused));
       assert.match(refused.message, /^the key is revoked, but till-3:3000 did not confirm it/);
       assert.equal(refused.refused, 'unavailable');

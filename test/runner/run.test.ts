@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 import { processesIn } from './remains.ts';
@@ -23,6 +24,14 @@ const samples = {
   unreadable: 'describe(',
   dying: "it('takes the process with it', () => process.kill(process.pid, 'SIGKILL'));",
   printing: "it('talks', () => console.log('one and one'));",
+  world: `import { appendFileSync } from 'node:fs';
+    import { setTimeout as sleep } from 'node:timers/promises';
+    it('takes a while', async () => {
+      const log = new URL('../../worlds.txt', import.meta.url);
+      appendFileSync(log, '+');
+      await sleep(500);
+      appendFileSync(log, '-');
+    });`,
   littering: `import { mkdtempSync } from 'node:fs';
     import { tmpdir } from 'node:os';
     it('forgets its folder', () => mkdtempSync(tmpdir() + '/forgotten-'));`,
@@ -42,13 +51,15 @@ type Sample = keyof typeof samples;
 
 describe('npm test', () => {
   let folder: string;
+  let worlds: string;
   beforeEach(() => {
     folder = temporaryDirectory();
+    worlds = join(folder, 'test/e2e');
   });
 
   function start(shards: number, names: readonly Sample[]): ChildProcess {
     const files = names.map((name, index) => {
-      const file = join(folder, `${index}-${name}.mjs`);
+      const file = join(name === 'world' ? worlds : folder, `${index}-${name}.mjs`);
       writeFileSync(file, samples[name]);
       return file;
     });
@@ -117,6 +128,18 @@ describe('npm test', () => {
     assert.equal(lastLine(lines), '2 passed, 2 failed');
     assert.match(printed, /2-passing\.mjs: was run by no shard/);
     assert.equal(code, 1);
+  });
+
+  it('runs every file, and no more worlds at once than there are processors', async () => {
+    const most = Math.max(availableParallelism(), 2);
+    mkdirSync(worlds, { recursive: true });
+    const { lines } = await run(most + 2, ...Array(2 * most + 1).fill('world'), 'passing', 'passing');
+    assert.equal(lastLine(lines), `${2 * most + 1 + 4} passed, 0 failed`);
+    let running = 0;
+    for (const mark of readFileSync(join(folder, 'worlds.txt'), 'utf8')) {
+      running += mark === '+' ? 1 : -1;
+      assert.ok(running <= most, `${running} worlds at once`);
+    }
   });
 
   it('shows what a file has printed with it', async () => {

@@ -19,6 +19,8 @@ export interface ShardsOptions {
   /** Given out in this order. */
   readonly files: readonly string[];
   readonly count: number;
+  /** Of some files no more than so many run at once. */
+  readonly few?: { readonly are: (file: string) => boolean; readonly most: number };
   /** Each shard's temporary directory is made in here. */
   readonly folder: string;
   /** Options of Node for the programs that specs start. */
@@ -38,12 +40,25 @@ const workMax_ms = 20 * 60_000;
  * @returns the files that no shard was left for
  */
 export async function runShards(options: ShardsOptions): Promise<readonly string[]> {
-  const { files, count, folder, programOptions = [], onWork } = options;
+  const { files, count, few = { are: () => false, most: count }, folder, programOptions = [], onWork } = options;
   const queue = [...files];
+  const running: string[] = [];
+  /** The first that may run now. A shard that finds none ends: what is left belongs to those that run such files. */
+  const take = (): string | undefined => {
+    const isFull = running.filter(few.are).length >= few.most;
+    const at = queue.findIndex((file) => !(isFull && few.are(file)));
+    return at < 0 ? undefined : queue.splice(at, 1)[0];
+  };
   const serve = async (_: unknown, index: number): Promise<void> => {
     const shard = openShard(join(folder, `shard-${index + 1}`), programOptions);
     tellFailures(await shard.start());
-    while (shard.isAlive() && queue.length > 0) onWork(await shard.run(queue.shift() as string));
+    while (shard.isAlive()) {
+      const file = take();
+      if (file === undefined) break;
+      running.push(file);
+      onWork(await shard.run(file));
+      running.splice(running.indexOf(file), 1);
+    }
     if (shard.isAlive()) tellFailures(await shard.end());
   };
   // The start and the end of a shard are no tests: only what goes wrong there counts.

@@ -17,8 +17,7 @@ const program = join(import.meta.dirname, '../../sandbox/listen.ts');
 const secret = 'ab'.repeat(32);
 const id = '0198f3c2-0000-8000-8000-000000000001';
 
-describe('npm run listen', function () {
-  this.timeout(30_000);
+describe('npm run listen', () => {
   let dataDir: string;
   let log: string;
   let port: number;

@@ -117,9 +117,7 @@ describe('sandbox: the demo shop’s book', () => {
   });
 });
 
-describe('sandbox: the demo shop’s process', function () {
-  this.timeout(30_000);
-
+describe('sandbox: the demo shop’s process', () => {
   it('keeps an order that it could make no payment for, over a kill; answers its own pages alone', async () => {
     const folder = temporaryDirectory();
     const options = { port: 0, webhookPort: 0, folder, certificates: folder, errorFile: join(folder, 'shop.log') };

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { onStop } from './hooks.ts';
+import { patience_ms } from './patience.ts';
 
 export interface Visitor {
   readonly page: Page;
@@ -65,6 +66,7 @@ export async function visitor(baseUrl: string, { besides = [], ...options }: Vis
   const context = await browser.newContext({ baseURL: baseUrl, ...options });
   const faults: string[] = [];
   const origins = [new URL(baseUrl).origin, ...besides];
+  context.setDefaultTimeout(patience_ms);
   context.on('request', (request) => {
     const url = new URL(request.url());
     if (!origins.includes(url.origin) && !['data:', 'blob:'].includes(url.protocol))

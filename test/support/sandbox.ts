@@ -13,6 +13,7 @@ import { keepKeys } from '../../sandbox/keys.ts';
 import { readSandboxFile, type SandboxFile } from '../../sandbox/sandboxFile.ts';
 import { childEnvironment } from '../../src/runtime/system.ts';
 import { onStop } from './hooks.ts';
+import { patience_ms } from './patience.ts';
 import { createShop, parsed, type Shop } from './shop.ts';
 import { temporaryDirectory } from './temporaryDirectory.ts';
 
@@ -20,7 +21,6 @@ export type { Answer, Json } from './shop.ts';
 
 const program = fileURLToPath(new URL('../../sandbox/start.ts', import.meta.url));
 const service = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
-const ready_ms = 60_000;
 const poll_ms = 50;
 
 export interface Webhook {
@@ -108,12 +108,12 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
           output = (output + text).slice(-20_000);
         });
       }
-      for (let waited_ms = 0; waited_ms < ready_ms; waited_ms += poll_ms) {
+      for (let waited_ms = 0; waited_ms < patience_ms; waited_ms += poll_ms) {
         if (started.exitCode !== null || started.signalCode !== null) return 'ended';
         if (readSandboxFile(dataDir)?.pids.service === started.pid) return 'ready';
         await sleep(poll_ms);
       }
-      throw new Error(`the sandbox did not become ready in ${ready_ms} ms:\n${output}`);
+      throw new Error(`the sandbox did not become ready in ${patience_ms} ms:\n${output}`);
     },
 
     async ended() {

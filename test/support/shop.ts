@@ -12,9 +12,9 @@ import { payOnSolana } from '../../sandbox/payOnSolana.ts';
 import { payOnStellar } from '../../sandbox/payOnStellar.ts';
 import { fundAccount } from '../../sandbox/stellar/controls.ts';
 import { walletLinkAt } from '../../sandbox/walletLink.ts';
+import { patience_ms } from './patience.ts';
 
-const patience_ms = 60_000;
-const poll_ms = 50;
+const poll_ms = 100;
 
 export type Json = Record<string, unknown>;
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely and checked against their schemas elsewhere

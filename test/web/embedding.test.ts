@@ -27,8 +27,7 @@ const strangers = [
 const local = { permissions: ['local-network-access'] };
 const passedOn = 'allow="local-network-access *"';
 
-describe('a payment in a frame', function () {
-  this.timeout(60_000);
+describe('a payment in a frame', () => {
   let world: World;
   let link: string;
   before(async () => {

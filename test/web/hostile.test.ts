@@ -32,8 +32,7 @@ const found = () => {
   };
 };
 
-describe('hostile texts in pages', function () {
-  this.timeout(120_000);
+describe('hostile texts in pages', () => {
   for (const [name, text] of Object.entries(attacks)) {
     it(`${name}: texts stay texts, in their places, on every page`, async () => {
       const pages = samplePages('live', (ours) => (text === '' ? '' : `${text}${ours}`));

@@ -6,8 +6,7 @@ import { samplePages } from './samplePages.ts';
 
 const pages = samplePages();
 
-describe('pages in a browser', function () {
-  this.timeout(60_000);
+describe('pages in a browser', () => {
   let server: PageServer;
   let someone: Visitor;
   before(async () => {

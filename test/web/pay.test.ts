@@ -30,9 +30,7 @@ async function looking(
 /** Colours are those of the elements, which words do not change: they are looked at by night in either direction of writing. */
 const nightlyIn: readonly Language[] = ['en', 'ar'];
 
-describe('pages of payments in a browser', function () {
-  this.timeout(180_000);
-
+describe('pages of payments in a browser', () => {
   for (const language of languages) {
     const times = nightlyIn.includes(language) ? 'by day and by night' : 'by day';
     it(`can be used by everybody in ${language}, ${times}, at 320 pixels`, () =>
@@ -97,8 +95,7 @@ describe('pages of payments in a browser', function () {
     }));
 });
 
-describe('hostile texts in pages of payments', function () {
-  this.timeout(120_000);
+describe('hostile texts in pages of payments', () => {
   const attack = [
     `<script>globalThis.ran = true</script><img src=x onerror="globalThis.ran=true">`,
     `" autofocus onfocus="globalThis.ran=true" x="' onclick='globalThis.ran=true`,

@@ -44,9 +44,7 @@ async function looking(look: (at: Looking) => Promise<void>, more: Partial<Lines
   await leave();
 }
 
-describe('an open page of a payment', function () {
-  this.timeout(60_000);
-
+describe('an open page of a payment', () => {
   it('counts down by the server’s clock, whatever the visitor’s own says', async () => {
     for (const time of ['1999-12-31T23:59:59Z', '2031-01-01T00:00:00Z']) {
       await looking(
@@ -171,8 +169,7 @@ const injectWallet = (page: Page, account: string, signature: string) =>
     [account, signature] as const,
   );
 
-describe('the text that a payer signs for his refund', function () {
-  this.timeout(60_000);
+describe('the text that a payer signs for his refund', () => {
   const pages = payPages('en');
   const button = (page: Page) => page.getByRole('button', { name: 'Sign with the wallet of this browser' });
   const { sender, text } = p.signedAddress(p.merchantWallet);

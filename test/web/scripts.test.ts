@@ -6,9 +6,7 @@ import { visitor } from '../support/chromium.ts';
 import { type PageServer, servePages } from './pageServer.ts';
 import { samplePages } from './samplePages.ts';
 
-describe('scripts of pages', function () {
-  this.timeout(60_000);
-
+describe('scripts of pages', () => {
   it('puts news in their places: focus, what is open and what is typed stay; it is said once', async () => {
     const pages: Record<string, VNode> = { ...samplePages() };
     await looking(pages, {}, async (page, server) => {

@@ -33,8 +33,7 @@ function fillBook(folder: string): void {
   book.write({ type: 'ReceiptWritten', orderId: 'T-done', receipt: { paid, got, fee: '0.0172' } });
 }
 
-describe('pages of the demo shop', function () {
-  this.timeout(60_000);
+describe('pages of the demo shop', () => {
   let shop: Shop;
   before(async () => {
     const folder = temporaryDirectory();

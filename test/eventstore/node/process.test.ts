@@ -178,8 +178,7 @@ describe('the node as a process', () => {
     assert.notEqual(node.pid, pid);
   });
 
-  it('keeps every acknowledged append, and every other one whole or not at all, when it is killed in a flood', async function () {
-    this.timeout(120_000);
+  it('keeps every acknowledged append, and every other one whole or not at all, when it is killed in a flood', async () => {
     const rounds = 4;
     const acknowledged = new Map<string, readonly string[]>();
     const attempted = new Map<string, readonly string[]>();

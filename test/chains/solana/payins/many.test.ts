@@ -17,8 +17,7 @@ describe('more deposits on Solana than one look reads', () => {
   let world: SolanaWorld;
   afterEach(() => world.lab.stop());
 
-  it('are gone round, the youngest in every look; the pass moves when the oldest was read, and then by the time the round began', async function () {
-    this.timeout(120_000);
+  it('are gone round, the youngest in every look; the pass moves when the oldest was read, and then by the time the round began', async () => {
     const made = await depositWorld();
     world = made.world;
     const pay = (amount: bigint, to: PublicKey | undefined) =>
@@ -63,8 +62,7 @@ describe('more deposits on Solana than one look reads', () => {
     assert.deepEqual(amounts.toSorted(), [1n, 2n, 3n, 4n, 5n], 'what was seen paid comes first');
   });
 
-  it('cost no more than a part of them in a look, and one that is paid is seen when its turn comes', async function () {
-    this.timeout(60_000);
+  it('cost no more than a part of them in a look, and one that is paid is seen when its turn comes', async () => {
     const made = await depositWorld();
     world = made.world;
     const node = await startProxy(world.solana.rpcUrl);

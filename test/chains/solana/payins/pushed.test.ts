@@ -14,8 +14,7 @@ const owners = Array.from({ length: 5_000 }, (_, n) => {
 });
 const [one, other] = [owners[2_000] ?? assert.fail(), owners[3_000] ?? assert.fail()];
 
-describe('deposits on Solana that a node has pushed as paid', function () {
-  this.timeout(120_000);
+describe('deposits on Solana that a node has pushed as paid', () => {
   let world: SolanaWorld;
   let payer: Keypair;
   let node: NodeProxy;

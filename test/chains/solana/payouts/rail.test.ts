@@ -213,8 +213,7 @@ describe('payouts on Solana', () => {
       await world.rail.prepare(orderTo(receiver, 5_000000n, { referenceOrdinal: 2 }), null);
     });
 
-    it('but are when strangers have named their reference, however often: the secret one, or the public one of older payments', async function () {
-      this.timeout(120_000);
+    it('but are when strangers have named their reference, however often: the secret one, or the public one of older payments', async () => {
       const { referenceOrdinal: _, ...older } = orderTo(world.nobody());
       const stranger = await world.lab.person();
       for (const reference of [payoutReference(orderTo(world.nobody())), payoutReference(older)]) {

@@ -176,8 +176,7 @@ describe('payouts on Stellar through channels', () => {
       }
     });
 
-    it('are each made once, with every loss on the way and every death of the service', async function () {
-      this.timeout(30_000);
+    it('are each made once, with every loss on the way and every death of the service', async () => {
       world = await payingWorld({ ledger_ms: 'manual', channels: 2 });
       const shop = await paying(world, () => ids.slice(0, 9));
       const troubles: readonly (FaultKind | string)[] = [
