@@ -18,8 +18,8 @@ import { isWorld, specFiles } from './runner/specFiles.ts';
 const defaultShards = Math.min(2 * availableParallelism(), 6);
 /** Specs share the event store that a run is given: its log has one writer at a time. */
 const givenStoreShards = 1;
-/** A world keeps more than one processor busy while it starts; the other shards have the small specs meanwhile. */
-const worldsMost = Math.max(availableParallelism(), 2);
+/** A world keeps more than one processor busy while it starts. The other shards have the small specs meanwhile. */
+const worldShards = Math.max(availableParallelism(), 2);
 
 const { values, positionals } = parseArgs({
   options: { shards: { type: 'string' }, bundled: { type: 'boolean' } },
@@ -37,7 +37,14 @@ const report = createReport(files.length + (isWhole ? checks.length : 0), print)
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop);
 
 const [missed] = await Promise.all([
-  runShards({ files, count, few: { are: isWorld, most: worldsMost }, folder, programOptions, onWork: report.add }),
+  runShards({
+    files,
+    count,
+    worlds: { include: isWorld, shards: worldShards },
+    folder,
+    programOptions,
+    onWork: report.add,
+  }),
   isWhole ? runChecks(report.add) : undefined,
 ]);
 for (const file of missed) report.fail(file, 'was run by no shard');
@@ -64,6 +71,8 @@ async function clear(): Promise<void> {
 /** Ctrl-C: the specs are cut off, so what they have started is ended from here. */
 async function stop(): Promise<void> {
   print('\nstopping …');
+  // What had failed until now may be why it is stopped.
+  report.close();
   stopping = true;
   await clear();
   process.exit(130);

@@ -1,5 +1,6 @@
 /** What npm scripts check beside the specs: one after the other, each counted as one test. */
 import { execFile } from 'node:child_process';
+import { letOthersFirst } from './letOthersFirst.ts';
 import type { Work } from './shards.ts';
 
 export const checks = ['types', 'lint', 'rules'] as const;
@@ -11,12 +12,13 @@ export async function runChecks(onWork: (work: Work) => void): Promise<void> {
 function runCheck(name: string): Promise<Work> {
   const began_ms = performance.now();
   return new Promise((done) => {
-    execFile('npm', ['run', '-s', name], { maxBuffer: 2 ** 26 }, (error, stdout, stderr) => {
+    const child = execFile('npm', ['run', '-s', name], { maxBuffer: 2 ** 26 }, (error, stdout, stderr) => {
       const failure = `${stdout}${stderr}`;
       const outcome = error
         ? ({ state: 'failed', title: `npm run ${name}`, failure } as const)
         : ({ state: 'passed', title: name } as const);
       done({ name: `npm run ${name}`, outcomes: [outcome], printed: '', took_ms: performance.now() - began_ms });
     });
+    letOthersFirst(child.pid);
   });
 }

@@ -157,13 +157,16 @@ describe('npm test', () => {
     leavesNothing();
   });
 
-  it('leaves nothing behind when it is interrupted', async () => {
-    const child = start(2, ['hanging', 'hanging']);
+  it('says what had failed and leaves nothing behind when it is interrupted', async () => {
+    const child = start(2, ['failing', 'hanging', 'hanging']);
+    let printed = '';
+    child.stdout?.on('data', (text) => (printed += text));
     const runFolder = () => readdirSync(folder).find((name) => name.startsWith('payment-intents-suite-')) ?? '';
     const started = (shard: string) => existsSync(join(folder, runFolder(), shard, 'started'));
     while (!(started('shard-1') && started('shard-2'))) await new Promise(setImmediate);
     child.kill('SIGINT');
-    assert.deepEqual(await once(child, 'exit'), [130, null]);
+    assert.deepEqual(await once(child, 'close'), [130, null]);
+    assert.match(printed, /stopping …\n\n1\) .*0-failing\.mjs: a sum is wrong\n\n {3}Error: 1 \+ 1 is not 3/);
     leavesNothing();
   });
 

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { letOthersFirst } from './letOthersFirst.ts';
 import type { Order, Outcome, Word } from './messages.ts';
 
 /** What came out of one piece of work: a spec file, or a shard's own start and end. */
@@ -19,8 +20,8 @@ export interface ShardsOptions {
   /** Given out in this order. */
   readonly files: readonly string[];
   readonly count: number;
-  /** Of some files no more than so many run at once. */
-  readonly few?: { readonly are: (file: string) => boolean; readonly most: number };
+  /** Files that no more than so many shards run. The other shards let these go first. */
+  readonly worlds: { readonly include: (file: string) => boolean; readonly shards: number };
   /** Each shard's temporary directory is made in here. */
   readonly folder: string;
   /** Options of Node for the programs that specs start. */
@@ -40,24 +41,21 @@ const workMax_ms = 20 * 60_000;
  * @returns the files that no shard was left for
  */
 export async function runShards(options: ShardsOptions): Promise<readonly string[]> {
-  const { files, count, few = { are: () => false, most: count }, folder, programOptions = [], onWork } = options;
+  const { files, count, worlds, folder, programOptions = [], onWork } = options;
   const queue = [...files];
-  const running: string[] = [];
-  /** The first that may run now. A shard that finds none ends: what is left belongs to those that run such files. */
-  const take = (): string | undefined => {
-    const isFull = running.filter(few.are).length >= few.most;
-    const at = queue.findIndex((file) => !(isFull && few.are(file)));
+  const take = (isSmall: boolean): string | undefined => {
+    const at = queue.findIndex((file) => !(isSmall && worlds.include(file)));
     return at < 0 ? undefined : queue.splice(at, 1)[0];
   };
   const serve = async (_: unknown, index: number): Promise<void> => {
+    const isSmall = index >= worlds.shards;
     const shard = openShard(join(folder, `shard-${index + 1}`), programOptions);
+    if (isSmall) letOthersFirst(shard.pid);
     tellFailures(await shard.start());
     while (shard.isAlive()) {
-      const file = take();
+      const file = take(isSmall);
       if (file === undefined) break;
-      running.push(file);
       onWork(await shard.run(file));
-      running.splice(running.indexOf(file), 1);
     }
     if (shard.isAlive()) tellFailures(await shard.end());
   };
@@ -102,6 +100,7 @@ function openShard(folder: string, programOptions: readonly string[]) {
   }
 
   return {
+    pid: child.pid,
     isAlive,
     start: () => obey('the start of a shard'),
     async run(file: string): Promise<Work> {
