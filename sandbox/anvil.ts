@@ -10,7 +10,8 @@ import { freePort } from './freePort.ts';
 import { openLog } from './logFile.ts';
 
 const host = '127.0.0.1';
-const ready_ms = 15_000;
+/** A laptop with much else to do takes its time; one that ended is told at once. */
+const ready_ms = 60_000;
 const stop_ms = 10_000;
 const poll_ms = 20;
 const launchesMax = 3;

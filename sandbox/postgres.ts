@@ -34,7 +34,7 @@ export interface PostgresOptions {
 
 const user = 'payments';
 const database = 'payments';
-const start_ms = 30_000;
+const start_ms = 60_000;
 const stop_ms = 30_000;
 const poll_ms = 25;
 const startsMax = 5;

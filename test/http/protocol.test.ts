@@ -9,6 +9,7 @@ import { defaultLimits, type HttpDeps } from '../../src/http/deps.ts';
 import { unlimited } from '../../src/http/rates.ts';
 import { startHttp } from '../../src/http/server.ts';
 import { randomIds } from '../../src/runtime/system.ts';
+import { patience_ms } from '../support/patience.ts';
 import { goodRequest, startWorld, type World } from './world.ts';
 
 const base = '/payment-api/payments';
@@ -231,7 +232,7 @@ describe('HTTP: the protocol', () => {
     };
     await withWorld({ readiness, limits: { ...defaultLimits, concurrentMax: 1 } }, async ({ url, call, keys }) => {
       const all = Array.from({ length: 300 }, () => fetch(`${url}/readyz`));
-      const signal = AbortSignal.timeout(1_000);
+      const signal = AbortSignal.timeout(patience_ms);
       assert.equal((await fetch(`${url}${base}/${id}`, { headers: keys.wallet, signal })).status, 404);
       go.resolve();
       for (const answer of await Promise.all(all)) {

@@ -1,7 +1,7 @@
 import { setPriority } from 'node:os';
 
-/** Weighs a ninth of the others to the scheduler of Linux. */
-const niceness = 10;
+/** Weighs a third of the others to the scheduler of Linux. */
+const niceness = 5;
 
 /**
  * A process, and those that it starts from now on, work when others need no processor. For specs that only compute: those of a whole

@@ -24,7 +24,7 @@ async function simulate(
 
 describe('the service in a simulated world', function () {
   // Processes of their own load the whole service.
-  this.timeout(900_000);
+  this.timeout(1_800_000);
   let told: readonly Told[];
 
   it('keeps its promises in the first courses of things', async () => {

@@ -4,6 +4,7 @@ import type { WebhookMessage } from '../../commands/sendWebhook.ts';
 import { createAddressCheck } from '../../src/security/publicAddress.ts';
 import { createWebhookPost, resolveNames, type WebhookPostDeps } from '../../src/subscribers/webhookPost.ts';
 import { startNameServer } from '../support/nameServer.ts';
+import { patience_ms } from '../support/patience.ts';
 import { startTlsServer, testCertificate } from '../support/tlsServer.ts';
 
 const allowed = ['127.0.0.1/32'];
@@ -105,10 +106,12 @@ describe('webhook POST', () => {
 
     it('come from the name servers, of both families', async () => {
       const nameServer = await startNameServer({ A: ['127.0.0.1'], AAAA: [`${'0'.repeat(31)}1`] });
-      const asked = await resolveNames([nameServer])('bakery.example', AbortSignal.timeout(5_000));
+      const asked = await resolveNames([nameServer])('bakery.example', AbortSignal.timeout(patience_ms));
       assert.deepEqual(asked, ['127.0.0.1', '::1']);
       const onlyOne = await startNameServer({ A: ['127.0.0.1'], AAAA: [] });
-      assert.deepEqual(await resolveNames([onlyOne])('bakery.example', AbortSignal.timeout(5_000)), ['127.0.0.1']);
+      assert.deepEqual(await resolveNames([onlyOne])('bakery.example', AbortSignal.timeout(patience_ms)), [
+        '127.0.0.1',
+      ]);
     });
 
     it('that a name does not have are a dns failure', async () => {

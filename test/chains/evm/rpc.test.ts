@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createLines } from '../../../src/chains/node/lines.ts';
 import { openChains } from '../../../src/chains/open.ts';
 import { treasury } from '../../support/anvil.ts';
+import { patience_ms } from '../../support/patience.ts';
 import { freeCoin } from '../../support/payoutCosts.ts';
 import {
   type AskedCall,
@@ -86,5 +87,5 @@ async function misfits(nodes: readonly ScriptedNode[]): Promise<readonly string[
   const treasuries = { evm: { address: treasury, key: null }, solana: null, stellar: null };
   const nobody = async () => [];
   const needs = { lines: createLines(), takeOwners: nobody, watch: () => ({ open: nobody, late: nobody }) };
-  return openChains({ chains: [setting], treasuries }, needs).misfits(AbortSignal.timeout(3_000));
+  return openChains({ chains: [setting], treasuries }, needs).misfits(AbortSignal.timeout(patience_ms));
 }

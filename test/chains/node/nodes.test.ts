@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { type ChainNode, RpcFailed } from '../../../src/chains/node/jsonRpc.ts';
 import { createLines, type NodeSeen } from '../../../src/chains/node/lines.ts';
 import { type ChainRpcOptions, ChainUnavailable, createChainRpc, sendToAll } from '../../../src/chains/node/nodes.ts';
+import { patience_ms } from '../../support/patience.ts';
 import { always, each, refusal, type ScriptedNode, scriptedNode } from '../../support/scriptedNode.ts';
 
 const limited = (retryAfter_s: number) => () => ({
@@ -91,7 +92,7 @@ describe('the nodes of a chain', () => {
       /asked/,
     );
     assert.equal(one.calls('eth_chainId'), 1);
-    const [sentence, ...others] = await rpc.unfit(AbortSignal.timeout(5_000));
+    const [sentence, ...others] = await rpc.unfit(AbortSignal.timeout(patience_ms));
     assert.match(sentence ?? '', /^RPC_URLS_8453: node 1 \(127.*\): eth_chainId unfit: serves chain 56$/);
     assert.deepEqual(others, []);
   });
@@ -124,7 +125,7 @@ describe('the nodes of a chain', () => {
     const [away, busy] = [await scriptedNode(() => 'hangUp'), await scriptedNode(limited(60))];
     const verify = async (node: ChainNode) => void (await node.request('eth_chainId', []));
     const rpc = chain([away, busy], { verify });
-    assert.deepEqual(await rpc.unfit(AbortSignal.timeout(5_000)), []);
+    assert.deepEqual(await rpc.unfit(AbortSignal.timeout(patience_ms)), []);
   });
 
   it('are counted by their numbers, kinds of calls and how these end', async () => {

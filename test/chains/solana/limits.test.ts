@@ -4,6 +4,7 @@ import { defaultSolanaConfig } from '../../../src/chains/solana/config.ts';
 import { accountsOf, accountsPerCall } from '../../../src/chains/solana/reads.ts';
 import { createSolanaRpc } from '../../../src/chains/solana/rpc.ts';
 import { nodeOf } from '../../support/chainNode.ts';
+import { patience_ms } from '../../support/patience.ts';
 import { each, refusal, scriptedNode } from '../../support/scriptedNode.ts';
 
 const asOf = { commitment: 'finalized' } as const;
@@ -57,7 +58,7 @@ describe('a Solana node', () => {
       }),
     );
     const rpc = createSolanaRpc(defaultSolanaConfig({ rpcUrls: [node.url], treasury: 'nobody' }));
-    const [said] = await rpc.unfit(AbortSignal.timeout(3_000));
+    const [said] = await rpc.unfit(AbortSignal.timeout(patience_ms));
     assert.match(
       said ?? '',
       /^RPC_URLS_501: node 1 .*: getSignatureStatuses unfit: it keeps no history.*use another node$/,

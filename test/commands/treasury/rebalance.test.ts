@@ -5,6 +5,7 @@ import { isRefusal } from '../../../domain/decider.ts';
 import type { OperationEvent } from '../../../domain/treasury/operationEvents.ts';
 import { append, createWorld } from '../../support/histories.ts';
 import { attemptOf, withdrawal } from '../../support/operations.ts';
+import { patience_ms } from '../../support/patience.ts';
 import * as p from '../../support/payments.ts';
 
 const ada = { cause: 'operator:ada' } as const;
@@ -36,7 +37,8 @@ describe('a rebalance', () => {
       }),
     } as unknown as AccountHistory;
     const deps = { ...world, historyOf: () => history };
-    const arriving = (named: string) => recordArrival(deps, { id: 'r', hash: named }, ada, AbortSignal.timeout(1_000));
+    const arriving = (named: string) =>
+      recordArrival(deps, { id: 'r', hash: named }, ada, AbortSignal.timeout(patience_ms));
     for (const named of [p.hashOf('another'), before]) {
       const unknown = await arriving(named);
       assert.ok(isRefusal(unknown) && /did not bring USDC/.test(unknown.message), named);

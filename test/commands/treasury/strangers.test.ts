@@ -17,12 +17,13 @@ import { type TreasuryState, treasury, treasuryInstance } from '../../../domain/
 import { addressBook } from '../../../src/chains/families.ts';
 import { randomIds } from '../../../src/runtime/system.ts';
 import { createWorld } from '../../support/histories.ts';
+import { patience_ms } from '../../support/patience.ts';
 import * as p from '../../support/payments.ts';
 import { Crashed, crashAt } from '../../support/processes.ts';
 
 const account = p.treasuryAccount;
 const ada = { cause: 'operator:ada' } as const;
-const signal = AbortSignal.timeout(5_000);
+const signal = AbortSignal.timeout(patience_ms);
 
 const sent = (nonce: number | null, change: Partial<AccountTransaction> = {}): AccountTransaction => ({
   txHash: p.hashOf('by hand', nonce),

@@ -15,6 +15,7 @@ import { day_ms } from '../../../domain/time.ts';
 import { operation } from '../../../domain/treasury/operation.ts';
 import { addressBook } from '../../../src/chains/families.ts';
 import { createWorld } from '../../support/histories.ts';
+import { patience_ms } from '../../support/patience.ts';
 import * as p from '../../support/payments.ts';
 
 const ada: OperatorBy = { cause: 'operator:ada' };
@@ -59,7 +60,7 @@ function given({ owed = {} as Partial<Owed>, diesAt = '' } = {}) {
   const book = { ...deps, coolDown_hours: 24 };
   const bank = { chain: '1', address: p.merchantWallet, label: 'the bank' };
   const ask = (change: Partial<AskedWithdrawal> = {}, by = ada) =>
-    withdraw(deps, asking(change), by, AbortSignal.timeout(1_000));
+    withdraw(deps, asking(change), by, AbortSignal.timeout(patience_ms));
   return {
     clock: world.clock,
     deps,
@@ -220,7 +221,7 @@ describe('a withdrawal from the treasury', () => {
     const { id } = await on.ordered();
     const owner = operationOwner({ ...on.deps, railOf: (chainId) => on.deps.rails.get(chainId) });
     const prove = async () =>
-      (await owner.proveFunding?.({ kind: 'operation', id, part: 1 }, AbortSignal.timeout(1_000)))?.();
+      (await owner.proveFunding?.({ kind: 'operation', id, part: 1 }, AbortSignal.timeout(patience_ms)))?.();
     const isBlocked = (error: unknown) => error instanceof PayoutBlocked && error.reason === 'addressNotInBook';
     await prove();
     await removeFromBook(on.book, on.bank, grace);

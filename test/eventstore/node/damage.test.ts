@@ -17,6 +17,7 @@ import { startNode } from '../../../src/eventstore/node/node.ts';
 import { bareRecord, encodeRecord } from '../../../src/eventstore/node/record.ts';
 import { spawnEmbeddedNode } from '../../../src/eventstore/node/spawn.ts';
 import type { Trouble } from '../../../src/eventstore/node/trouble.ts';
+import { patience_ms } from '../../support/patience.ts';
 import { temporaryDirectory } from '../../support/temporaryDirectory.ts';
 import { event, events, idsOf } from '../events.ts';
 
@@ -147,7 +148,7 @@ describe('flipped bytes', () => {
         for await (const { events: read, live } of store.all({
           after: null,
           prefixes: ['good-', 'bad-'],
-          signal: AbortSignal.timeout(5_000),
+          signal: AbortSignal.timeout(patience_ms),
         })) {
           seen.push(...read.map(({ stream }) => stream));
           if (live) return;

@@ -5,6 +5,7 @@ import { defaultStellarConfig } from '../../../../src/chains/stellar/config.ts';
 import { contractProblem } from '../../../../src/chains/stellar/deposits/payinContract.ts';
 import { ChainUnavailable, createStellarRpc } from '../../../../src/chains/stellar/rpc.ts';
 import { compileWallet } from '../../../sandbox/stellar/contracts/wallet.ts';
+import { patience_ms } from '../../../support/patience.ts';
 import { type StellarLab, stellarLab } from '../../../support/stellar.ts';
 
 describe('the configured payin contract', () => {
@@ -21,7 +22,7 @@ describe('the configured payin contract', () => {
   function problem(payinContract: string | null, of = treasury.publicKey()) {
     const { networkPassphrase, rpcUrl } = lab.stellar;
     const config = defaultStellarConfig({ rpcUrls: [rpcUrl], networkPassphrase, treasury: of, payinContract });
-    return contractProblem(config, createStellarRpc(config), AbortSignal.timeout(10_000));
+    return contractProblem(config, createStellarRpc(config), AbortSignal.timeout(patience_ms));
   }
 
   it('is right when it runs our code for our treasury and USDC; none is right too', async () => {
