@@ -18,7 +18,7 @@ export interface Seeded {
 
 interface Merchants extends ManageMerchant {
   /** Resolves once a change can be read. */
-  readonly projected: (position: bigint) => Promise<void>;
+  readonly projected: (position: bigint, options: { readonly timeout_ms: number }) => Promise<void>;
 }
 
 /** Where the demo merchant is paid out to. */
@@ -29,6 +29,9 @@ export interface MerchantWallet {
 
 /** Whoever tries it out signs in with this address; its mail ends in the mailbox. */
 export const demoEmail = 'demo@sandbox.example';
+
+/** A machine that has much to do while everything starts on it is waited for. */
+const projected_ms = 120_000;
 
 const by = { cause: 'operator:sandbox' } as const;
 const merchantId = 'merchant_demo';
@@ -104,6 +107,6 @@ async function settled<T extends { readonly position: bigint | null }>(
   outcome: T | Refusal,
 ): Promise<T> {
   if (isRefusal(outcome)) throw new Error(`the demo apps could not be made: ${outcome.message}`);
-  if (outcome.position !== null) await merchants.projected(outcome.position);
+  if (outcome.position !== null) await merchants.projected(outcome.position, { timeout_ms: projected_ms });
   return outcome;
 }

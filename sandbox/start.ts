@@ -9,7 +9,7 @@ import { readConfig } from '../src/config.ts';
 import { failureText, type Service, startService } from '../src/main.ts';
 import { openChildren } from './children.ts';
 import { chosenChains } from './chosenChains.ts';
-import { keepKeys } from './keys.ts';
+import { keepKeys, type SandboxKeys } from './keys.ts';
 import { progress } from './progress.ts';
 import { readSandboxFile, type SandboxFile, setSandboxFileAside, writeSandboxFile } from './sandboxFile.ts';
 import { demoEmail, type MerchantWallet, seed, seedShop } from './seed.ts';
@@ -64,16 +64,33 @@ async function main(): Promise<Service> {
   const [started, opened] = await Promise.allSettled([startService(config), keepShop(options)]);
   if (started.status === 'rejected') throw started.reason;
   const service = started.value;
-  if (opened.status === 'rejected') {
+  try {
+    if (opened.status === 'rejected') throw opened.reason;
+    writeSettings({ ...settings, EVENTSTORE_URL: service.eventStoreUrl });
+    shown.done('Service');
+    const file = { ...(await demo(service, world, keys, opened.value)), weather, pids: { service: process.pid } };
+    shown.done('Demo apps');
+    writeSandboxFile(dataDir, file);
+    shown.end();
+    console.log(summary(file, dataDir));
+    return service;
+  } catch (error) {
+    // What it needs is ended next: it would complain of that, and bury why.
     await service.stop();
-    throw opened.reason;
+    throw error;
   }
-  writeSettings({ ...settings, EVENTSTORE_URL: service.eventStoreUrl });
-  shown.done('Service');
+}
 
+/** Makes the demo apps where they are not there. @returns what the sandbox's file says of a service in its world */
+async function demo(
+  service: Service,
+  world: World,
+  keys: SandboxKeys,
+  shopAt: Pick<SandboxFile['shop'], 'url' | 'webhookUrl'>,
+): Promise<Omit<SandboxFile, 'weather' | 'pids'>> {
   const merchantWallet = merchantWalletOf(world, privateKeyToAddress(keys.merchantWallet));
   const apps = await seed(service, known, { webhookUrl: world.receiver.url, merchantWallet });
-  const shop = await seedShop(service, known, { shop: opened.value, merchantWallet });
+  const shop = await seedShop(service, known, { shop: shopAt, merchantWallet });
   const { appId, ordersKey, adminKey, webhookSecret } = shop;
   const open = chains.map(({ id, name }) => ({ id: String(id), name }));
   const given = { serviceUrl: service.url, appId, ordersKey, adminKey, webhookSecret, chains: open };
@@ -83,9 +100,7 @@ async function main(): Promise<Service> {
     [apps.wallet.appId]: apps.wallet.webhookSecret,
   };
   writeWhole(world.receiver.secretsFile, JSON.stringify(secrets));
-  shown.done('Demo apps');
-
-  const file = {
+  return {
     baseUrl: service.url,
     operationsUrl: service.operationsUrl,
     ...apps,
@@ -94,13 +109,7 @@ async function main(): Promise<Service> {
     demoEmail,
     mailbox: { url: world.mailbox.url, folder: join(dataDir, 'mail') },
     ...chainsOf(world, privateKeyToAddress(keys.customer)),
-    weather,
-    pids: { service: process.pid },
   };
-  writeSandboxFile(dataDir, file);
-  shown.end();
-  console.log(summary(file, dataDir));
-  return service;
 }
 
 /** On Base where it runs, else on the first chain that does. */

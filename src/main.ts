@@ -20,6 +20,7 @@ import { startSigner } from './roles/signer.ts';
 import { runSubscribersRole } from './roles/subscribers.ts';
 import { LogSetBack } from './runtime/logSetBack.ts';
 import { printable } from './runtime/printable.ts';
+import type { WaitUntilProjected } from './runtime/projected.ts';
 import { systemClock } from './runtime/system.ts';
 import { createLogger } from './runtime/telemetry.ts';
 
@@ -31,7 +32,7 @@ export interface Service {
   readonly serves: Serves;
   /** For tools on this machine, like rebuild. */
   readonly eventStoreUrl: string;
-  readonly merchants: ManageMerchant & { readonly projected: (position: bigint) => Promise<void> };
+  readonly merchants: ManageMerchant & { readonly projected: WaitUntilProjected };
   /** The person of an e-mail address, who may sign in from now on. */
   readonly welcome: (email: string) => ReturnType<typeof welcome>;
   /** Accepts no more requests, finishes what has begun, closes everything. */
@@ -69,7 +70,7 @@ export async function startService(config: Config, clock: Clock = systemClock): 
     operationsUrl: servers.operationsUrl,
     serves: serves(config, { ...servers, eventStoreUrl: core.eventStoreUrl }),
     eventStoreUrl: core.eventStoreUrl,
-    merchants: { ...core.merchants, projected: (position) => core.projected(position) },
+    merchants: { ...core.merchants, projected: core.projected },
     welcome: (email) => welcome(operatorDeps(core), email),
     async stop() {
       await servers.close();

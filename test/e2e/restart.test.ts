@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { existsSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -141,6 +141,26 @@ describe('a start that does not succeed', () => {
       assert.deepEqual(processesOf(sandbox.dataDir), []);
     } finally {
       squatter.close();
+    }
+  });
+
+  it('says why as the last thing it says, though the service had started already, and leaves nothing behind', async () => {
+    // Written when the demo apps are there.
+    const settings = join(sandbox.dataDir, 'shop', 'settings.json');
+    mkdirSync(settings, { recursive: true });
+    try {
+      const starting = sandbox.start();
+      // It ends last: the chains have gone long before.
+      await sandbox.until(() => sandbox.pidOf('shop') !== undefined);
+      process.kill(sandbox.pidOf('shop') ?? 0, 'SIGSTOP');
+      assert.equal(await starting, 'ended');
+      assert.deepEqual(await sandbox.ended(), { code: 1, signal: null });
+      const [why, ...after] = sandbox.printed().split(/(?=EISDIR)/);
+      assert.ok(why !== undefined && after.length > 0, sandbox.printed());
+      assert.doesNotMatch(after.join(''), /"level":/, 'no complaint of a service whose world has gone');
+      assert.deepEqual(processesOf(sandbox.dataDir), []);
+    } finally {
+      rmdirSync(settings);
     }
   });
 });
