@@ -1,5 +1,6 @@
 /** Fills the next generation of a projection set beside the live one and switches to it. Nothing that acts on the world is part of it. */
 import { streamPrefixes } from '../../commands/codec.ts';
+import { Unavailable } from '../../commands/ports.ts';
 import { assert } from '../../domain/decider.ts';
 import { notifyAll } from '../../projections/commit.ts';
 import {
@@ -32,6 +33,8 @@ export interface Progress {
 
 /** How long the live runner may be held up while the new generation takes the last events. */
 const switch_ms = 10_000;
+/** So often at most is tried again what Postgres sends away. */
+const triesMax = 5;
 
 /**
  * Crash anywhere before the switch: the live generation was never touched, and running it again goes on where it stopped.
@@ -57,18 +60,33 @@ export async function rebuild(deps: RebuildDeps): Promise<Generation> {
 
   // What was once visible must not vanish again, or a payin could miss its deposit: the live runner waits until the new
   // generation holds every event that the old one holds.
-  const active = await database.transaction(async (tx) => {
-    const old = await lockActive(tx, set.name);
-    const asFar = () => logRestored || generation.events >= (old?.events ?? 0n);
-    const inTime = AbortSignal.any([signal, AbortSignal.timeout(switch_ms)]);
-    if (!asFar()) await catchUp(asFar, inTime);
-    inTime.throwIfAborted();
-    await endAnalysts(tx);
-    await notifyAll(tx, set);
-    return await show(tx, generation);
-  });
-  await dropRetired(database, set.name);
+  const active = await tried(switchOver);
+  await tried(() => dropRetired(database, set.name));
   return active;
+
+  function switchOver(): Promise<Generation> {
+    return database.transaction(async (tx) => {
+      const old = await lockActive(tx, set.name);
+      const asFar = () => logRestored || generation.events >= (old?.events ?? 0n);
+      const inTime = AbortSignal.any([signal, AbortSignal.timeout(switch_ms)]);
+      if (!asFar()) await catchUp(asFar, inTime);
+      inTime.throwIfAborted();
+      await endAnalysts(tx);
+      await notifyAll(tx, set);
+      return await show(tx, generation);
+    });
+  }
+
+  /** Readers, and the former runner, may hold what this waits for and wait for what this holds: one of both is sent away then. */
+  async function tried<T>(act: () => Promise<T>): Promise<T> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await act();
+      } catch (error) {
+        if (!(error instanceof Unavailable) || tries === triesMax || signal.aborted) throw error;
+      }
+    }
+  }
 
   async function catchUp(done: (batch: { live: boolean }) => boolean, until: AbortSignal): Promise<void> {
     const eventsMin = set.rebuildBatch_events ?? batchSizes.eventsMin;

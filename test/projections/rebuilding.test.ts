@@ -3,6 +3,7 @@ import { eventCodec } from '../../commands/codec.ts';
 import type { EventStore } from '../../commands/ports.ts';
 import { ProjectionOutdated } from '../../projections/generations.ts';
 import { workSet } from '../../projections/sets.ts';
+import type { Sql } from '../../projections/sql.ts';
 import { rebuild } from '../../src/runtime/rebuild.ts';
 import { done } from '../support/payments.ts';
 import { runners } from './runners.ts';
@@ -69,6 +70,51 @@ describe('a rebuild beside a running projection set', () => {
     );
     assert.equal((await on.statuses()).length, 2);
   });
+
+  it('is tried again when it and a reader wait for each other', async () => {
+    on.start();
+    await on.reach(await on.pay(1));
+    const { database, world, stop } = on;
+    const patient = async (tx: Sql, timeout: string) => tx.query(`SET LOCAL deadlock_timeout = '${timeout}'`);
+    // Postgres sends away who has waited for so long: here it is the rebuild.
+    const transaction: typeof database.transaction = (work, options) =>
+      database.transaction(async (tx) => {
+        await patient(tx, '3s');
+        return work(tx);
+      }, options);
+    const tables = await database.query<{ name: string }>(
+      `SELECT relname AS name FROM pg_class WHERE relnamespace = 'work_1'::regnamespace AND relkind = 'r'`,
+    );
+    let rebuilding: ReturnType<typeof rebuild> | undefined;
+    await database.transaction(async (tx) => {
+      await patient(tx, '1min');
+      await tx.query(`SELECT FROM public.${tables.at(-1)?.name}`);
+      rebuilding = rebuild({
+        store: world.store,
+        database: { ...database, transaction },
+        codec: eventCodec,
+        set: workSet,
+        signal: stop.signal,
+      });
+      rebuilding.catch(() => {});
+      await tx.query(`SELECT FROM public.${await takenFrom(tx)}`);
+    });
+    assert.equal((await rebuilding)?.number, 2);
+    await on.reach(await on.pay(2));
+    assert.equal((await on.statuses()).length, 2);
+  });
+
+  /** A view that somebody holds who waits for another one. */
+  async function takenFrom(tx: Sql): Promise<string> {
+    for (;;) {
+      const [held] = await tx.query<{ name: string }>(
+        `SELECT c.relname AS name FROM pg_locks l JOIN pg_class c ON c.oid = l.relation AND c.relkind = 'v'
+          WHERE l.mode = 'AccessExclusiveLock' AND l.granted
+            AND EXISTS (SELECT FROM pg_locks w WHERE w.pid = l.pid AND NOT w.granted AND w.relation <> l.relation)`,
+      );
+      if (held) return held.name;
+    }
+  }
 
   it('continues an interrupted rebuild where it stopped', async () => {
     await on.pay(1);
