@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -147,6 +147,7 @@ describe('a start that does not succeed', () => {
   it('says why as the last thing it says, though the service had started already, and leaves nothing behind', async () => {
     // Written when the demo apps are there.
     const settings = join(sandbox.dataDir, 'shop', 'settings.json');
+    rmSync(settings, { force: true });
     mkdirSync(settings, { recursive: true });
     try {
       const starting = sandbox.start();
