@@ -75,8 +75,8 @@ async function main(): Promise<Service> {
     console.log(summary(file, dataDir));
     return service;
   } catch (error) {
-    // What it needs is ended next: it would complain of that, and bury why.
-    await service.stop();
+    // What it needs is ended next: it would complain of that, and bury why. So would what goes wrong with its own end.
+    await service.stop().catch(() => {});
     throw error;
   }
 }

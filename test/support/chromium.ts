@@ -63,7 +63,7 @@ export interface VisitorOptions extends BrowserContextOptions {
 /** Somebody with a fresh profile. @param baseUrl the only place that pages may ask, but for what the options name */
 export async function visitor(baseUrl: string, { besides = [], ...options }: VisitorOptions = {}): Promise<Visitor> {
   const browser = await sharedBrowser();
-  const context = await browser.newContext({ baseURL: baseUrl, reducedMotion: 'reduce', ...options });
+  const context = await browser.newContext({ baseURL: baseUrl, ...options });
   const faults: string[] = [];
   const origins = [new URL(baseUrl).origin, ...besides];
   context.setDefaultTimeout(patience_ms);
