@@ -1,8 +1,9 @@
 /** What accounts hold, as the local chains themselves say. */
 import { Asset, rpc as stellarRpc } from '@stellar/stellar-sdk';
 import { Connection, PublicKey } from 'solana-web3-v1';
-import { type Address, createPublicClient, erc20Abi, http } from 'viem';
+import { type Address, createPublicClient, erc20Abi } from 'viem';
 import { type ChainId, chainOf, type Token } from '../domain/chains.ts';
+import { localRpc } from './localRpc.ts';
 
 export type BalanceOf = (chainId: ChainId, token: Pick<Token, 'address'>, account: string) => Promise<bigint>;
 
@@ -21,7 +22,7 @@ export const balancesAt =
   };
 
 const onEvm = (url: string, token: string, account: string): Promise<bigint> =>
-  createPublicClient({ transport: http(url), cacheTime: 0 }).readContract({
+  createPublicClient({ transport: localRpc(url), cacheTime: 0 }).readContract({
     address: token as Address,
     abi: erc20Abi,
     functionName: 'balanceOf',

@@ -1,5 +1,6 @@
-import { type Address, createPublicClient, createWalletClient, erc20Abi, type Hex, http } from 'viem';
+import { type Address, createPublicClient, createWalletClient, erc20Abi, type Hex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
+import { localRpc } from './localRpc.ts';
 
 const poll_ms = 200;
 
@@ -9,7 +10,7 @@ export async function payOnEvm(
   key: Hex,
   order: { readonly token: string; readonly receiverAddress: string; readonly amount: bigint },
 ): Promise<string> {
-  const transport = http(rpcUrl);
+  const transport = localRpc(rpcUrl);
   const hash = await createWalletClient({ account: privateKeyToAccount(key), transport }).writeContract({
     chain: null,
     address: order.token as Address,

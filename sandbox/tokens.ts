@@ -5,7 +5,6 @@ import {
   encodeDeployData,
   encodeFunctionData,
   type Hex,
-  http,
   parseAbi,
   publicActions,
   walletActions,
@@ -14,6 +13,7 @@ import { type ChainId, chainOf, type Token, type TokenSymbol } from '../domain/c
 import { deployer, forwarderAddresses, forwarderDeployment } from '../src/chains/evm/forwarder.ts';
 import { sandboxTether } from './contracts/artifacts/SandboxTether.ts';
 import { sandboxToken } from './contracts/artifacts/SandboxToken.ts';
+import { localRpc } from './localRpc.ts';
 
 /** The account that anvil signs for; it mints and deploys. Test money only. */
 const minter: Address = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266';
@@ -99,6 +99,6 @@ async function settle(rpcUrl: string, calls: readonly { to: Address; data: Hex }
 }
 
 const connect = (rpcUrl: string) =>
-  createTestClient({ mode: 'anvil', transport: http(rpcUrl), cacheTime: 0 })
+  createTestClient({ mode: 'anvil', transport: localRpc(rpcUrl), cacheTime: 0 })
     .extend(publicActions)
     .extend(walletActions);

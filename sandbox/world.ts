@@ -1,13 +1,14 @@
 /** The local world that the service is put into: chains, Postgres, a webhook receiver. Each its own process, found again after a crash. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Address, createPublicClient, erc20Abi, http } from 'viem';
+import { type Address, createPublicClient, erc20Abi } from 'viem';
 import { privateKeyToAddress } from 'viem/accounts';
 import { type ChainId, chainOf, chains, type TokenSymbol } from '../domain/chains.ts';
 import { answers, startAnvil } from './anvil.ts';
 import { type Children, onSamePort, portOf } from './children.ts';
 import { freePort } from './freePort.ts';
 import type { SandboxKeys } from './keys.ts';
+import { localRpc } from './localRpc.ts';
 import { startMailbox } from './mailbox.ts';
 import { startPostgres } from './postgres.ts';
 import { startReceiver } from './receiver.ts';
@@ -221,7 +222,7 @@ async function plant({ keys }: WorldOptions, chainId: ChainId, rpcUrl: string): 
 
 /** Money for play, brought back up when most of it is spent. */
 async function topUp(rpcUrl: string, chainId: ChainId, account: Address): Promise<void> {
-  const client = createPublicClient({ transport: http(rpcUrl), cacheTime: 0 });
+  const client = createPublicClient({ transport: localRpc(rpcUrl), cacheTime: 0 });
   const { tokens } = chainOf(chainId);
   const wanted: Partial<Record<TokenSymbol, bigint>> = {};
   for (const token of tokens) {

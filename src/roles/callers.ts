@@ -4,6 +4,7 @@ import { currentState } from '../../commands/handle.ts';
 import { merchant } from '../../domain/merchant/state.ts';
 import { type Caller, findApiKey } from '../../queries/apps.ts';
 import { openDatabase } from '../postgres/database.ts';
+import { startWaits } from '../runtime/patience.ts';
 import { followRevocations, type Revocations } from '../runtime/revocations.ts';
 import type { Core } from './core.ts';
 
@@ -12,10 +13,17 @@ const readingLimits = { connectionsMax: 1, statementTimeout_ms: 1_000, patience_
 const confirmedMax = 10_000;
 
 /** On a connection of its own. */
-export async function openRevocations({ config, clock, notifications }: Core): Promise<Revocations> {
+export async function openRevocations({ config, clock, notifications, telemetry }: Core): Promise<Revocations> {
   const sql = openDatabase({ url: config.databaseUrl, applicationName: 'revoked keys', ...readingLimits });
   const name = `${hostname()}:${config.port} (process ${process.pid})`;
-  const followed = await followRevocations({ sql, notifications, clock, elapsed_ms: () => performance.now(), name });
+  const elapsed_ms = () => performance.now();
+  const tell = startWaits(telemetry.logger);
+  const followed = await followRevocations({ sql, notifications, clock, elapsed_ms, name, tell }).catch(
+    async (error: unknown) => {
+      await sql.close();
+      throw error;
+    },
+  );
   return {
     isRevoked: followed.isRevoked,
     async close() {

@@ -30,7 +30,7 @@ import { writeConnections } from '../runtime/connections.ts';
 import { type Leases, openLeases } from '../runtime/leases.ts';
 import { LogSetBack, refuseSetBack } from '../runtime/logSetBack.ts';
 import { openLines } from '../runtime/nodeMetrics.ts';
-import { patiently } from '../runtime/patience.ts';
+import { patiently, startWaits } from '../runtime/patience.ts';
 import { projectedWaiter, type WaitUntilProjected } from '../runtime/projected.ts';
 import { crashPointFrom, randomIds } from '../runtime/system.ts';
 import { createLogger, createTelemetry, type Telemetry } from '../runtime/telemetry.ts';
@@ -161,9 +161,7 @@ type Store = ReturnType<typeof withSeals<OpenEventStore>>;
 
 /** Everything that must be so before a role begins. @throws Unavailable when Postgres does not answer for long */
 async function prepare({ config, clock, telemetry, database, store, eventStoreUrl }: Opened): Promise<void> {
-  const tell = ({ message }: Error, pause_ms: number) =>
-    telemetry.logger.warn({ pause_ms }, `the start waits: ${message}`);
-  const patience = { clock, tell };
+  const patience = { clock, tell: startWaits(telemetry.logger) };
   await patiently(patience, () => migrate(database));
   // The first read also shows whether EVENTSTORE_URL has the right user and certificates.
   await store

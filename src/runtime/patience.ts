@@ -1,10 +1,17 @@
 import { type Clock, Unavailable } from '../../commands/ports.ts';
+import type { Telemetry } from './telemetry.ts';
 
 export interface Patience {
-  readonly clock: Clock;
+  readonly clock: Pick<Clock, 'sleep'>;
   /** Told of each failure that is not the last. */
   readonly tell: (failure: Unavailable, pause_ms: number) => void;
 }
+
+/** What a start tells an operator while it waits. */
+export const startWaits =
+  (logger: Pick<Telemetry['logger'], 'warn'>): Patience['tell'] =>
+  ({ message }, pause_ms) =>
+    logger.warn({ pause_ms }, `the start waits: ${message}`);
 
 const triesMost = 8;
 const pause_ms = { first: 500, most: 8_000 };

@@ -5,6 +5,7 @@ import { type Clock, Unavailable } from '../../commands/ports.ts';
 import type { Sql } from '../../projections/sql.ts';
 import type { Notification } from '../postgres/listen.ts';
 import { type RevocationTimes, revocationTimes, revokedKeysChannel } from '../postgres/revokedKeys.ts';
+import { type Patience, patiently } from './patience.ts';
 
 export interface RevocationsDeps {
   /** Of its own: requests must not be able to hold these readings up. Its statements end within the patience. */
@@ -16,6 +17,8 @@ export interface RevocationsDeps {
   readonly elapsed_ms: () => number;
   /** What an operator finds this instance by. */
   readonly name: string;
+  /** Told while Postgres does not answer at the start. */
+  readonly tell: Patience['tell'];
   readonly times?: RevocationTimes;
 }
 
@@ -33,10 +36,10 @@ export interface Revocations {
  * for a while is no exception: its patience counts from when its last reading began, so it refuses all keys before it could accept
  * one that was revoked in the meantime.
  *
- * @throws Unavailable when the list cannot be read at the start
+ * @throws Unavailable when the list cannot be read at the start, for as long as a start is patient
  */
 export async function followRevocations(deps: RevocationsDeps): Promise<Revocations> {
-  const { sql, clock, elapsed_ms, name, times = revocationTimes } = deps;
+  const { sql, clock, elapsed_ms, name, tell, times = revocationTimes } = deps;
   const instance = randomUUID();
   const revoked = new Set<string>();
   const ending = new AbortController();
@@ -80,8 +83,10 @@ export async function followRevocations(deps: RevocationsDeps): Promise<Revocati
     }
   }
 
-  await sql.query(`DELETE FROM ops.api_instances WHERE heard_at < now() - interval '1 hour'`);
-  await read();
+  await patiently({ clock, tell }, async () => {
+    await sql.query(`DELETE FROM ops.api_instances WHERE heard_at < now() - interval '1 hour'`);
+    await read();
+  });
   const listening = deps.notifications
     .pipe(filter(({ channel }) => channel === revokedKeysChannel))
     .subscribe(() => wake.abort());

@@ -4,9 +4,10 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { Keypair } from '@stellar/stellar-sdk';
 import { Keypair as SolanaKeypair } from 'solana-web3-v1';
-import { createWalletClient, erc20Abi, getAddress, http, parseUnits } from 'viem';
+import { createWalletClient, erc20Abi, getAddress, parseUnits } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { keepKeys } from '../../sandbox/keys.ts';
+import { localRpc } from '../../sandbox/localRpc.ts';
 import { fundAccount } from '../../sandbox/stellar/controls.ts';
 import { createCustomers } from '../support/customers.ts';
 import { ethereumUsdc } from '../support/payments.ts';
@@ -114,7 +115,7 @@ describe('operations of the treasury', () => {
   /** Three dollars, with the treasury's key and its next nonce. */
   async function sendByHand(): Promise<string> {
     const account = privateKeyToAccount(keepKeys(sandbox.dataDir).treasury);
-    const client = createWalletClient({ account, transport: http(sandbox.file().chains['1']?.rpcUrl) });
+    const client = createWalletClient({ account, transport: localRpc(sandbox.file().chains['1']?.rpcUrl) });
     return client.writeContract({
       chain: null,
       address: getAddress(ethereumUsdc.token.address),

@@ -3,9 +3,10 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { createWalletClient, http, parseUnits } from 'viem';
+import { createWalletClient, parseUnits } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { keepKeys } from '../../sandbox/keys.ts';
+import { localRpc } from '../../sandbox/localRpc.ts';
 import { chainClient } from '../support/anvil.ts';
 import { createCustomers } from '../support/customers.ts';
 import { createSandbox } from '../support/sandbox.ts';
@@ -77,7 +78,7 @@ describe('a nonce of the treasury that somebody else has used', () => {
   /** By a transfer of nothing, deep enough to be final. */
   async function useNonce(): Promise<void> {
     const account = privateKeyToAccount(keepKeys(sandbox.dataDir).treasury);
-    const client = createWalletClient({ account, transport: http(rpcUrl(1)) });
+    const client = createWalletClient({ account, transport: localRpc(rpcUrl(1)) });
     await client.sendTransaction({ chain: null, to: account.address, value: 0n });
     await mine(1, 6);
   }

@@ -1,9 +1,10 @@
 /** Strangers who send hundreds of small transfers to one payment of a running service. */
 import assert from 'node:assert/strict';
-import { type Address, createPublicClient, createWalletClient, erc20Abi, type Hex, http } from 'viem';
+import { type Address, createPublicClient, createWalletClient, erc20Abi, type Hex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { payinsMax } from '../../domain/payment/payins.ts';
 import { keepKeys } from '../../sandbox/keys.ts';
+import { localRpc } from '../../sandbox/localRpc.ts';
 import { createSandbox } from '../support/sandbox.ts';
 import { walletOrders } from '../support/walletOrders.ts';
 
@@ -21,7 +22,7 @@ describe('a flood of transfers', () => {
     create(order('exactOut', { chainId: 8453 }, { chainId: 1, receiverAddress: receiver, amount: '5' }));
 
   async function flood({ source }: Awaited<ReturnType<typeof made>>, count: number, amount: bigint) {
-    const transport = http(sandbox.file().chains['8453']?.rpcUrl ?? '');
+    const transport = localRpc(sandbox.file().chains['8453']?.rpcUrl ?? '');
     const wallet = createWalletClient({ account: privateKeyToAccount(keepKeys(sandbox.dataDir).customer), transport });
     const chain = createPublicClient({ transport, pollingInterval: 200 });
     let nonce = await chain.getTransactionCount({ address: wallet.account.address });

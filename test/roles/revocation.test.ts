@@ -152,6 +152,29 @@ describe('a revoked key', () => {
     assert.equal(await ask(one), 'unauthenticated');
   });
 
+  it('is refused by an instance whose start waited for a Postgres with much to do', async () => {
+    await accepted(revoke());
+    const told: string[] = [];
+    let unanswered = 2;
+    const query: Sql['query'] = async (text, values) => {
+      unanswered -= 1;
+      if (unanswered >= 0) throw new Unavailable('Postgres cannot answer now');
+      return database.query(text, values);
+    };
+    const late = await followRevocations({
+      sql: { query },
+      notifications: NEVER,
+      clock: { sleep: (ms, signal) => systemClock.sleep(Math.min(ms, times.poll_ms), signal) },
+      elapsed_ms: () => performance.now(),
+      name: 'late',
+      times,
+      tell: ({ message }) => told.push(message),
+    });
+    assert.equal(late.isRevoked(key.keyId), true);
+    assert.deepEqual(told, Array(2).fill('Postgres cannot answer now'));
+    await late.close();
+  });
+
   it('is told by the log where the list has lost it, and is put on the list again', async () => {
     await accepted(revoke());
     await database.query('TRUNCATE ops.revoked_keys');
@@ -224,6 +247,7 @@ async function start(
     elapsed_ms,
     name,
     times,
+    tell: () => {},
   });
   const world = await startWorld({ findApiKey: async () => callerOf(key), isRevoked: revocations.isRevoked });
   let stopped: Promise<void> | undefined;

@@ -1,8 +1,9 @@
 /** Local chains for tests: one shared process per chain and way of mining in a run, or one of its own where a test reorganises it. */
-import { type Address, createTestClient, type Hex, http, publicActions, walletActions } from 'viem';
+import { type Address, createTestClient, type Hex, publicActions, walletActions } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import type { ChainId } from '../../domain/chains.ts';
 import { type Anvil, type AnvilOptions, startAnvil } from '../../sandbox/anvil.ts';
+import { localRpc } from '../../sandbox/localRpc.ts';
 import { plantForwarder, plantTokens } from '../../sandbox/tokens.ts';
 import { onStop } from './hooks.ts';
 
@@ -38,7 +39,7 @@ export async function isolatedAnvil(
 
 /** Reads, test controls and unlocked sends in one. */
 export const chainClient = (rpcUrl: string) =>
-  createTestClient({ mode: 'anvil', transport: http(rpcUrl), cacheTime: 0 })
+  createTestClient({ mode: 'anvil', transport: localRpc(rpcUrl), cacheTime: 0 })
     .extend(publicActions)
     .extend(walletActions);
 export type ChainClient = ReturnType<typeof chainClient>;

@@ -2,11 +2,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Asset, Keypair, rpc as stellarRpc } from '@stellar/stellar-sdk';
 import { Connection, PublicKey } from 'solana-web3-v1';
-import { type Address, createPublicClient, createWalletClient, erc20Abi, type Hex, http } from 'viem';
+import { type Address, createPublicClient, createWalletClient, erc20Abi, type Hex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { type ChainId, chainOf, findToken, type Token, type TokenSymbol } from '../../domain/chains.ts';
 import { parseAmount } from '../../domain/money.ts';
 import { terminalStatuses } from '../../domain/payment/view.ts';
+import { localRpc } from '../../sandbox/localRpc.ts';
 import { patientFetch } from '../../sandbox/patientFetch.ts';
 import { payOnSolana } from '../../sandbox/payOnSolana.ts';
 import { payOnStellar } from '../../sandbox/payOnStellar.ts';
@@ -78,7 +79,7 @@ export function createShop(world: ShopWorld): Shop {
     hint = () => '',
   } = world;
   const chain = (chainId: ChainId) =>
-    createPublicClient({ transport: http(rpcUrl(chainId)), cacheTime: 0, pollingInterval: poll_ms });
+    createPublicClient({ transport: localRpc(rpcUrl(chainId)), cacheTime: 0, pollingInterval: poll_ms });
 
   /** Where nobody answers, what was printed before says why. */
   async function asked(url: string, init?: RequestInit, ask: typeof patientFetch = fetch): Promise<Response> {
@@ -124,7 +125,7 @@ export function createShop(world: ShopWorld): Shop {
     async transfer(chainId, symbol, to, amount) {
       const token = tokenOf(chainId, symbol);
       const account = privateKeyToAccount(customerKey());
-      const hash = await createWalletClient({ account, transport: http(rpcUrl(chainId)) }).writeContract({
+      const hash = await createWalletClient({ account, transport: localRpc(rpcUrl(chainId)) }).writeContract({
         chain: null,
         address: token.address as Address,
         abi: erc20Abi,

@@ -4,6 +4,7 @@ import { defaultEvmChainConfig, type EvmChainConfig } from '../../../src/chains/
 import { createEvmHealth } from '../../../src/chains/evm/health.ts';
 import { createEvmRpc } from '../../../src/chains/evm/rpc.ts';
 import type { WatchedNode } from '../../../src/chains/health.ts';
+import { patience_ms } from '../../support/patience.ts';
 import { type Behaviour, honest, type NodeProxy, Refusal, startProxy } from '../proxy.ts';
 import { createWorld, signal, type World } from './world.ts';
 
@@ -18,7 +19,7 @@ describe('what is told of an EVM chain’s node', () => {
   beforeEach(() => proxy.behave(honest));
 
   const node = (more: Partial<EvmChainConfig> = {}): WatchedNode => {
-    const config = { ...defaultEvmChainConfig(8453, [proxy.url]), callTimeout_ms: 3_000, ...more };
+    const config = { ...defaultEvmChainConfig(8453, [proxy.url]), callTimeout_ms: patience_ms, ...more };
     const [only] = createEvmHealth(config, createEvmRpc(config)).nodes;
     assert.ok(only);
     return only;

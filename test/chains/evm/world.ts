@@ -10,6 +10,7 @@ import { type Depth, defaultEvmChainConfig, type EvmChainConfig, isEvmChain } fr
 import { createEvmIngester, type EvmIngester } from '../../../src/chains/evm/payins/ingester.ts';
 import type { Cursor, Pass } from '../../../src/chains/ports.ts';
 import { accountOf, type ChainClient, chainClient, isolatedAnvil } from '../../support/anvil.ts';
+import { patience_ms } from '../../support/patience.ts';
 
 export const payer = accountOf(77);
 export const { signal } = new AbortController();
@@ -57,7 +58,7 @@ export async function createWorld(chainId: ChainId): Promise<World> {
 /** A chain's default settings, impatient with nodes. */
 export function evmConfig(chainId: ChainId, rpcUrls: readonly string[]): EvmChainConfig {
   assert(isEvmChain(chainId), `${chainId} is an EVM chain`);
-  return { ...defaultEvmChainConfig(chainId, rpcUrls), callTimeout_ms: 3_000 };
+  return { ...defaultEvmChainConfig(chainId, rpcUrls), callTimeout_ms: patience_ms };
 }
 
 /** An ingester of Base with shallow depths. */

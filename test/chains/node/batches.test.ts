@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { connect } from '../../../src/chains/node/connection.ts';
 import type { Answered, RpcCall } from '../../../src/chains/node/jsonRpc.ts';
 import { createLines } from '../../../src/chains/node/lines.ts';
+import { patience_ms } from '../../support/patience.ts';
 import { type AskedCall, each, refusal, result, type Script, scriptedNode } from '../../support/scriptedNode.ts';
 
 const echo = (asked: AskedCall) => result(asked, asked.params[0]);
@@ -140,7 +141,7 @@ describe('many calls to one node', () => {
 
 async function asking(reply: Parameters<typeof scriptedNode>[0]) {
   const scripted = await scriptedNode(reply);
-  const options = { chainId: 1, callTimeout_ms: 5_000, verify: async () => {} };
+  const options = { chainId: 1, callTimeout_ms: patience_ms, verify: async () => {} };
   const node = connect({ url: scripted.url, number: 1 }, createLines({ random: () => 0 }), options).for({
     priority: 'head',
   });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { connect } from '../../../src/chains/node/connection.ts';
 import { gathered } from '../../../src/chains/node/gathering.ts';
 import { createLines } from '../../../src/chains/node/lines.ts';
+import { patience_ms } from '../../support/patience.ts';
 import { type AskedCall, each, refusal, result, scriptedNode } from '../../support/scriptedNode.ts';
 
 const answer = (asked: AskedCall) =>
@@ -52,7 +53,7 @@ describe('calls that are gathered', () => {
 
 async function gathering() {
   const scripted = await scriptedNode(each(answer));
-  const options = { chainId: 1, callTimeout_ms: 5_000, verify: async () => {} };
+  const options = { chainId: 1, callTimeout_ms: patience_ms, verify: async () => {} };
   const connection = connect({ url: scripted.url, number: 1 }, createLines({ random: () => 0 }), options);
   return { node: gathered(connection.for({ priority: 'head' })), scripted };
 }

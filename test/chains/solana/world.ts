@@ -12,6 +12,7 @@ import { createSolanaPayoutRail } from '../../../src/chains/solana/payouts/rail.
 import { createPayoutReference } from '../../../src/chains/solana/payouts/references.ts';
 import { referenceKey, solanaKey } from '../../../src/chains/solana/signer/keys.ts';
 import { createSolanaSigner } from '../../../src/chains/solana/signer/signer.ts';
+import { patience_ms } from '../../support/patience.ts';
 import { lamportsPerSol, solanaLab, tokenAccount } from '../../support/solana.ts';
 
 export const { signal } = new AbortController();
@@ -51,7 +52,7 @@ export async function solanaWorld(options: Partial<SolanaOptions> = {}) {
   const clock = { now: () => instant(solana.chain.times.at(solana.chain.head()) * 1_000) };
   const config = (urls = [solana.rpcUrl], more: Partial<SolanaConfig> = {}): SolanaConfig => ({
     ...defaultSolanaConfig({ rpcUrls: urls, treasury: account }),
-    callTimeout_ms: 3_000,
+    callTimeout_ms: patience_ms,
     ...more,
   });
   const railOf = (urls?: readonly string[]) => createSolanaPayoutRail(config(urls && [...urls]), payoutReference);

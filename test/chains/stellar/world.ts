@@ -4,6 +4,7 @@ import type { Cursor, TransferLog } from '../../../commands/chainPorts.ts';
 import type { Stellar, StellarOptions } from '../../../sandbox/stellar/stellar.ts';
 import { defaultStellarConfig, type StellarConfig } from '../../../src/chains/stellar/config.ts';
 import { createStellarIngester } from '../../../src/chains/stellar/payins/ingester.ts';
+import { patience_ms } from '../../support/patience.ts';
 import { addressArg, i128Arg, type StellarLab, stellarLab, stringArg, usdc } from '../../support/stellar.ts';
 
 export const { signal } = new AbortController();
@@ -45,7 +46,7 @@ export async function stellarWorld(options: Partial<StellarOptions> = {}): Promi
       treasury: treasury.publicKey(),
       payinContract,
     }),
-    callTimeout_ms: 3_000,
+    callTimeout_ms: patience_ms,
     ...more,
   });
   return {

@@ -5,6 +5,7 @@ import { createPrices, priceFor, priceToReplace, usualCost } from '../../../../s
 import { createEvmRpc } from '../../../../src/chains/evm/rpc.ts';
 import { PayoutBlocked } from '../../../../src/chains/ports.ts';
 import { sharedAnvil } from '../../../support/anvil.ts';
+import { patience_ms } from '../../../support/patience.ts';
 import { type Behaviour, Refusal, startProxy } from '../../proxy.ts';
 import { evmConfig } from '../world.ts';
 
@@ -67,7 +68,7 @@ describe('the tip of a payout', () => {
         1,
         nodes.map(({ url }) => url),
       ),
-      callTimeout_ms: 3_000,
+      callTimeout_ms: patience_ms,
     });
     const prices = createPrices(rpc);
     const ask = async () => (await rpc.answer(prices)).tip_wei / gwei;
