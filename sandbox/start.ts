@@ -7,6 +7,8 @@ import { join, resolve } from 'node:path';
 import { privateKeyToAddress } from 'viem/accounts';
 import { readConfig } from '../src/config.ts';
 import { failureText, type Service, startService } from '../src/main.ts';
+import { patiently } from '../src/runtime/patience.ts';
+import { systemClock } from '../src/runtime/system.ts';
 import { openChildren } from './children.ts';
 import { chosenChains } from './chosenChains.ts';
 import { keepKeys, type SandboxKeys } from './keys.ts';
@@ -89,8 +91,12 @@ async function demo(
   shopAt: Pick<SandboxFile['shop'], 'url' | 'webhookUrl'>,
 ): Promise<Omit<SandboxFile, 'weather' | 'pids'>> {
   const merchantWallet = merchantWalletOf(world, privateKeyToAddress(keys.merchantWallet));
-  const apps = await seed(service, known, { webhookUrl: world.receiver.url, merchantWallet });
-  const shop = await seedShop(service, known, { shop: shopAt, merchantWallet });
+  // What was begun and not answered is found by the next try, as by the next start.
+  const patience = { clock: systemClock, tell: () => {} };
+  const apps = await patiently(patience, () =>
+    seed(service, known, { webhookUrl: world.receiver.url, merchantWallet }),
+  );
+  const shop = await patiently(patience, () => seedShop(service, known, { shop: shopAt, merchantWallet }));
   const { appId, ordersKey, adminKey, webhookSecret } = shop;
   const open = chains.map(({ id, name }) => ({ id: String(id), name }));
   const given = { serviceUrl: service.url, appId, ordersKey, adminKey, webhookSecret, chains: open };

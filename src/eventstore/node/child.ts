@@ -36,7 +36,8 @@ export interface Exit {
   readonly signal: NodeJS.Signals | null;
 }
 
-const start_ms = 20_000;
+/** A machine that starts everything at once takes its time; a child that fails tells, or ends, at once. */
+const start_ms = 60_000;
 const program = fileURLToPath(new URL('./main.ts', import.meta.url));
 /** What an append or a read makes is short-lived: with more room the collector hardly ever copies it. */
 const youngGeneration = ['--max-semi-space-size=64'];
