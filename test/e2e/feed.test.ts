@@ -73,15 +73,28 @@ describe('a shop that reads the feed', () => {
     await store.close();
   });
 
-  /** Projections that end at some moments and start again, as processes do. */
+  /**
+   * Projections that end and start again, as processes do: one time at any moment, if need be before they have begun, the other time
+   * after each set has committed something.
+   */
   async function project(random: (below: number) => number): Promise<void> {
-    while (!stop.signal.aborted) {
-      const life = AbortSignal.any([stop.signal, AbortSignal.timeout(500 + random(2_000))]);
+    for (let lives = 0; !stop.signal.aborted; lives += 1) {
+      const end = new AbortController();
+      const signal = AbortSignal.any([stop.signal, end.signal]);
       const leases = openLeases({ database, clock: systemClock });
-      const sets = projectionSets.map((set) =>
-        runProjections({ store, database, leases, codec: eventCodec, set, clock: systemClock, signal: life }),
+      const committed = projectionSets.map(() => Promise.withResolvers<void>());
+      const sets = projectionSets.map((set, at) =>
+        runProjections({
+          ...{ store, database, leases, codec: eventCodec, set, clock: systemClock, signal },
+          report: ({ kind }) => kind === 'committed' && committed[at]?.resolve(),
+        }),
       );
-      await Promise.all(sets).finally(leases.close);
+      const ended = Promise.all(sets).finally(leases.close);
+      const begun = lives % 2 === 0 ? undefined : Promise.all(committed.map(({ promise }) => promise));
+      await Promise.race([begun, ended]);
+      await Promise.race([sleep(500 + random(2_000)), ended]);
+      end.abort();
+      await ended;
     }
   }
 
@@ -150,7 +163,9 @@ describe('a shop that reads the feed', () => {
       if (n === kills / 2) await rebuild({ store, database, codec: eventCodec, set: reportsSet, signal: stop.signal });
       // Half of them are killed at any moment, if need be before they have begun; the others after they have read something.
       const before = seen().length;
-      while (n % 2 === 0 && seen().length === before && shop.exitCode === null) await sleep(100);
+      while (n % 2 === 0 && seen().length === before && shop.exitCode === null) {
+        await Promise.race([sleep(100), projecting]);
+      }
       await sleep(100 + random(1_400));
       assert.equal(shop.exitCode, null, 'the loop ended by itself');
       shop.kill('SIGKILL');
