@@ -45,10 +45,28 @@ export interface EventBatch {
  * @throws PoisonEvent, FenceLost, Unavailable
  */
 export async function commitBatch(deps: CommitDeps, from: Generation, batch: EventBatch): Promise<Generation> {
-  const { fold } = deps;
+  const { db, set, fold, tables, crash, move = moveGeneration } = deps;
   try {
     await fold.prepare(batch.events);
-    const next = await writeChanges(deps, from, batch, project(deps, batch.events));
+    const changes = project(deps, batch.events);
+    const next = await db.transaction(
+      async (tx) => {
+        const moving = move(tx, from, batch);
+        moving.catch(() => {});
+        await crash(`projections.${set.name}.beforeRows`);
+        const applying = applyChanges(tx, tables, changes);
+        applying.catch(() => {});
+        // In this order: whoever lost the fence may find the tables gone, which is no fault of an event.
+        const advanced = await moving;
+        const touched = await applying;
+        if (from.status === 'active') await notify(tx, set, touched, batch.position);
+        await crash(`projections.${set.name}.beforeCommit`);
+        return advanced;
+      },
+      // Rows and checkpoint can only be lost together, and the log brings them again.
+      { durable: false },
+    );
+    await crash(`projections.${set.name}.afterCommit`);
     fold.keep(batch.live === true);
     return next;
   } catch (error) {
@@ -57,65 +75,22 @@ export async function commitBatch(deps: CommitDeps, from: Generation, batch: Eve
   }
 }
 
-/** Rows and checkpoint in one transaction. @throws FenceLost, Unavailable */
-export async function writeChanges(
-  { db, set, tables, crash, move = moveGeneration }: Omit<CommitDeps, 'fold'>,
-  from: Generation,
-  batch: EventBatch,
-  changes: readonly RowChange[],
-): Promise<Generation> {
-  const next = await db.transaction(
-    async (tx) => {
-      const moving = move(tx, from, batch);
-      moving.catch(() => {});
-      await crash(`projections.${set.name}.beforeRows`);
-      const applying = applyChanges(tx, tables, changes);
-      applying.catch(() => {});
-      // In this order: whoever lost the fence may find the tables gone, which is no fault of an event.
-      const advanced = await moving;
-      const touched = await applying;
-      if (from.status === 'active') await notify(tx, set, touched, batch.position);
-      await crash(`projections.${set.name}.beforeCommit`);
-      return advanced;
-    },
-    // Rows and checkpoint can only be lost together, and the log brings them again.
-    { durable: false },
-  );
-  await crash(`projections.${set.name}.afterCommit`);
-  return next;
-}
-
 const moveGeneration = (tx: Sql, from: Generation, { position, events }: EventBatch): Promise<Generation> =>
   advance(tx, from, position, events.length);
 
-/** What events change, from the states that the fold holds. @throws PoisonEvent */
-export function project(deps: Pick<CommitDeps, 'set' | 'fold'>, events: readonly StoredEvent[]): readonly RowChange[] {
-  const steps = projecting(deps, events);
-  for (let step = steps.next(); ; step = steps.next()) if (step.done) return step.value;
-}
-
-/** Some milliseconds of work. */
-const stepEvents = 500;
-
-/**
- * The same in steps, between which others in the process have their turn. Projections of events and records get each event in turn; those of
- * states get one move per stream, over the whole batch.
- */
-export function* projecting(
+/** Projections of events and records get each in turn; those of states get one move per stream, over the whole batch. */
+export function project(
   { set, fold }: Pick<CommitDeps, 'set' | 'fold'>,
   events: readonly StoredEvent[],
-): Generator<void, readonly RowChange[]> {
+): readonly RowChange[] {
   const byKind = Map.groupBy(set.projections, (projection) => projection.of);
   const changes: RowChange[] = [];
   const moves = new Map<string, Moved>();
-  let taken = 0;
   const take = (stored: StoredEvent, of: Projection['of'], moved: Moved) =>
     orPoison(stored, () => {
       for (const projection of byKind.get(of) ?? []) changes.push(...projection.project(moved as Seen));
     });
   for (const stored of events) {
-    taken += 1;
-    if (taken % stepEvents === 0) yield;
     const seen = orPoison(stored, () => fold.see(stored));
     if (!seen) continue;
     take(stored, 'records', seen);
@@ -124,11 +99,7 @@ export function* projecting(
     const { before } = moves.get(stored.stream) ?? seen;
     moves.set(stored.stream, { ...seen, before } as Moved);
   }
-  for (const moved of moves.values()) {
-    taken += 1;
-    if (taken % stepEvents === 0) yield;
-    take(moved.stored, 'states', moved);
-  }
+  for (const moved of moves.values()) take(moved.stored, 'states', moved);
   return changes;
 }
 

@@ -90,7 +90,7 @@ export async function runProjections(options: RunProjections): Promise<void> {
 }
 
 /** What another try can cure. */
-export const passes = (error: unknown): error is Error => error instanceof Unavailable || error instanceof FenceLost;
+const passes = (error: unknown): error is Error => error instanceof Unavailable || error instanceof FenceLost;
 
 async function runGeneration(
   deps: RunProjections,
@@ -115,20 +115,11 @@ async function runGeneration(
   }
 }
 
-/** Commits batches to one generation, see `commitOrFindPoison`. */
+/** Commits batches to one generation; a batch that fails for good is taken event by event, so that exactly the poison is left. */
 export async function committer(
-  deps: ProjectionDeps,
-  generation: Generation,
-): Promise<(from: Generation, batch: EventBatch) => Promise<Generation>> {
-  const opened = await openCommits(deps, generation);
-  return (from, batch) => commitOrFindPoison(opened, from, batch);
-}
-
-/** What commits to one generation stand on. @throws FenceLost when it has been dropped, Unavailable */
-export async function openCommits(
   { store, database, codec, set, move, crash = () => {} }: ProjectionDeps,
   generation: Generation,
-): Promise<CommitDeps> {
+): Promise<(from: Generation, batch: EventBatch) => Promise<Generation>> {
   const tables = await describeTables(database, generation.schema);
   // A rebuild may have switched since the generation was looked up, and dropped it.
   if (tables.size === 0) throw new FenceLost(generation);
@@ -137,22 +128,21 @@ export async function openCommits(
     introduced: introductionsIn(await readStream(store, introductionsStream), codec.read),
     history: (stream, before) => readStream(store, stream, { before }),
   });
-  return { db: database, set, tables, fold, crash, ...(move && { move }) };
-}
+  const deps: CommitDeps = { db: database, set, tables, fold, crash, ...(move && { move }) };
 
-/** A batch that fails for good is taken event by event, so that exactly the poison is left. @throws as `commitBatch` */
-export async function commitOrFindPoison(deps: CommitDeps, from: Generation, batch: EventBatch): Promise<Generation> {
-  if (batch.events.length === 0 && batch.position === from.position) return from;
-  try {
-    return await commitBatch(deps, from, batch);
-  } catch (error) {
-    if (passes(error) || batch.events.length === 0) throw error;
-  }
-  let at = from;
-  for (const event of batch.events) {
-    at = await commitBatch(deps, at, { events: [event], position: event.position }).catch((error: unknown) => {
-      throw passes(error) || error instanceof PoisonEvent ? error : new PoisonEvent(event, error);
-    });
-  }
-  return batch.position === at.position ? at : await commitBatch(deps, at, { events: [], position: batch.position });
+  return async (from, batch) => {
+    if (batch.events.length === 0 && batch.position === from.position) return from;
+    try {
+      return await commitBatch(deps, from, batch);
+    } catch (error) {
+      if (passes(error) || batch.events.length === 0) throw error;
+    }
+    let at = from;
+    for (const event of batch.events) {
+      at = await commitBatch(deps, at, { events: [event], position: event.position }).catch((error: unknown) => {
+        throw passes(error) || error instanceof PoisonEvent ? error : new PoisonEvent(event, error);
+      });
+    }
+    return batch.position === at.position ? at : await commitBatch(deps, at, { events: [], position: batch.position });
+  };
 }

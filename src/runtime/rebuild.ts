@@ -1,6 +1,6 @@
 /** Fills the next generation of a projection set beside the live one and switches to it. Nothing that acts on the world is part of it. */
 import { streamPrefixes } from '../../commands/codec.ts';
-import { type Batch, Unavailable } from '../../commands/ports.ts';
+import { Unavailable } from '../../commands/ports.ts';
 import { assert } from '../../domain/decider.ts';
 import { notifyAll } from '../../projections/commit.ts';
 import {
@@ -15,9 +15,8 @@ import {
 import { quoted } from '../../projections/sql.ts';
 import { endAnalysts } from '../postgres/analytics.ts';
 import { ddlOf } from '../postgres/migrate.ts';
-import { commitAhead, commitEach } from './commitAhead.ts';
 import { follow } from './follow.ts';
-import { batchSizes, openCommits, type ProjectionDeps } from './projections.ts';
+import { batchSizes, committer, type ProjectionDeps } from './projections.ts';
 
 export interface RebuildDeps extends ProjectionDeps {
   /** The log is older than the live generation, which holds what is lost: nothing is waited for, nor taken from an earlier rebuild. */
@@ -48,15 +47,10 @@ export async function rebuild(deps: RebuildDeps): Promise<Generation> {
   const ddl = await ddlOf(set.name);
   if (logRestored) await dropBuilding(database, set.name);
   let generation = await openBuilding(database, set, ddl);
-  const reopen = (at: Generation) => openCommits(deps, at);
-  const opened = await reopen(generation);
+  const commit = await committer(deps, generation);
   const tail = await store.tail();
 
-  await catchUp(
-    ({ live }) => live,
-    signal,
-    (batches) => commitAhead(opened, generation, batches, reopen),
-  );
+  await catchUp(({ live }) => live, signal);
   await database.transaction(async (tx) => {
     await inSchema(tx, generation);
     await tx.query(ddl.indexes);
@@ -94,18 +88,14 @@ export async function rebuild(deps: RebuildDeps): Promise<Generation> {
     }
   }
 
-  async function catchUp(
-    done: (batch: Batch) => boolean,
-    until: AbortSignal,
-    commits = (batches: AsyncIterable<Batch>) => commitEach(opened, generation, batches),
-  ): Promise<void> {
+  async function catchUp(done: (batch: { live: boolean }) => boolean, until: AbortSignal): Promise<void> {
     const eventsMin = set.rebuildBatch_events ?? batchSizes.eventsMin;
     const sizes = { eventsMin, eventsMax: 2 * eventsMin };
     const options = { after: generation.position, prefixes: streamPrefixes, ...sizes, signal: until };
-    for await (const committed of commits(follow(store, options))) {
-      generation = committed.generation;
+    for await (const batch of follow(store, options)) {
+      generation = await commit(generation, batch);
       onProgress({ events: generation.events, position: generation.position ?? 0n, tail });
-      if (done(committed.batch)) return;
+      if (done(batch)) return;
     }
     until.throwIfAborted();
     assert(false, 'a subscription ends only when its signal aborts');
