@@ -1,13 +1,14 @@
 /** One readable output: a line for each piece of work as it ends, with what failed in it; each failure in full at the end, then the totals. */
 import { styleText } from 'node:util';
 import type { Outcome } from './messages.ts';
+import { readAllSeconds } from './processorTime.ts';
 import type { Work } from './shards.ts';
 
 export interface Report {
   add(work: Work): void;
   /** Something beside the tests went wrong. */
   fail(name: string, failure: string): void;
-  /** Prints the failures and `N passed, N failed`. @returns the exit code */
+  /** Prints the failures, the processor time and `N passed, N failed`. @returns the exit code */
   close(): 0 | 1;
 }
 
@@ -25,7 +26,7 @@ export function createReport(expected: number, print: (line: string) => void): R
     const failed = count(work.outcomes, 'failed') > 0;
     const mark = failed ? styleText('red', '✖') : styleText('green', '✔');
     const at = `${done.length}/${expected}`.padStart(7);
-    print(`${mark} ${at}  ${work.name}  ${totals(work.outcomes)}  ${(work.took_ms / 1_000).toFixed(1)} s`);
+    print(`${mark} ${at}  ${work.name}  ${totals(work.outcomes)}  ${duration(work)}`);
     for (const { state, title } of work.outcomes) if (state === 'failed') print(`           ✖ ${title}`);
     if (work.printed.trim() !== '') print(indented(work.printed, '           │ '));
   }
@@ -37,6 +38,8 @@ export function createReport(expected: number, print: (line: string) => void): R
     failures.forEach(({ name, title, failure = '' }, index) => {
       print(`\n${index + 1}) ${styleText('red', `${name}: ${title}`)}\n\n${indented(failure, '   ')}`);
     });
+    const used_s = readAllSeconds();
+    if (used_s !== undefined) print(`\n${used_s.toFixed(1)} s processor in all`);
     print(`\n${totals(all)}`);
     return failures.length > 0 ? 1 : 0;
   }
@@ -49,6 +52,11 @@ export function createReport(expected: number, print: (line: string) => void): R
     },
     close,
   };
+}
+
+function duration({ took_ms, processor_s }: Work): string {
+  const wall = `${(took_ms / 1_000).toFixed(1)} s`;
+  return processor_s === undefined ? wall : `${wall}, ${processor_s.toFixed(1)} s processor`;
 }
 
 function totals(outcomes: readonly Outcome[]): string {

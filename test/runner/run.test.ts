@@ -10,6 +10,12 @@ import { processesIn } from './remains.ts';
 
 const program = join(import.meta.dirname, '../run.ts');
 
+/** Returns source text that uses so many seconds of a processor, at whatever pace. */
+function compute(seconds: number): string {
+  const used = 'Object.values(process.cpuUsage(from)).reduce((sum, part) => sum + part)';
+  return `const from = process.cpuUsage(); while (${used} < ${seconds * 1e6});`;
+}
+
 /** Spec files by name. */
 const samples = {
   passing: "describe('a sum', () => { it('is right', () => {}); it('is exact', () => {}); });",
@@ -32,6 +38,20 @@ const samples = {
       await sleep(500);
       appendFileSync(log, '-');
     });`,
+  light: `it('computes', () => { ${compute(0.1)} });`,
+  busyShard: `it('computes', () => { ${compute(0.5)} });`,
+  busyChild: `import { spawnSync } from 'node:child_process';
+    it('waits for a child', () => spawnSync(process.execPath, ['-e', ${JSON.stringify(compute(0.5))}]));`,
+  busyOrphan: `import { spawnSync } from 'node:child_process';
+    import { existsSync, rmSync } from 'node:fs';
+    import { tmpdir } from 'node:os';
+    import { setTimeout as sleep } from 'node:timers/promises';
+    const work = ${JSON.stringify(`${compute(1)} require('node:fs').writeFileSync(process.env.TMPDIR + '/computed', '');`)};
+    it('waits for a process that lost its parent', async () => {
+      spawnSync('sh', ['-c', '"$0" -e "$1" > /dev/null 2>&1 &', process.execPath, work]);
+      while (!existsSync(tmpdir() + '/computed')) await sleep(20);
+      rmSync(tmpdir() + '/computed');
+    });`,
   littering: `import { mkdtempSync } from 'node:fs';
     import { tmpdir } from 'node:os';
     it('forgets its folder', () => mkdtempSync(tmpdir() + '/forgotten-'));`,
@@ -49,6 +69,16 @@ const samples = {
 };
 type Sample = keyof typeof samples;
 
+interface Options {
+  readonly args?: readonly string[];
+}
+
+/** What `--times` writes. */
+interface Times {
+  readonly processor_s: number;
+  readonly files: readonly { readonly name: string; readonly processor_s: number }[];
+}
+
 describe('npm test', () => {
   let folder: string;
   let worlds: string;
@@ -57,7 +87,7 @@ describe('npm test', () => {
     worlds = join(folder, 'test/e2e');
   });
 
-  function start(shards: number, names: readonly Sample[]): ChildProcess {
+  function start(shards: number, names: readonly Sample[], options: Options = {}): ChildProcess {
     const files = names.map((name, index) => {
       const file = join(name === 'world' ? worlds : folder, `${index}-${name}.mjs`);
       writeFileSync(file, samples[name]);
@@ -65,11 +95,13 @@ describe('npm test', () => {
     });
     // The runs of these specs are none of the run around them: their remains are looked for here.
     const env = { ...process.env, TMPDIR: folder, NO_COLOR: '1' };
-    return spawn(process.execPath, [program, '--shards', String(shards), ...files], { env });
+    return spawn(process.execPath, [program, '--shards', String(shards), ...(options.args ?? []), ...files], { env });
   }
 
-  async function run(shards: number, ...names: Sample[]) {
-    const child = start(shards, names);
+  const run = (shards: number, ...names: Sample[]) => runWith({}, shards, ...names);
+
+  async function runWith(options: Options, shards: number, ...names: Sample[]) {
+    const child = start(shards, names, options);
     let printed = '';
     for (const stream of [child.stdout, child.stderr]) stream?.on('data', (text) => (printed += text));
     const [code] = await once(child, 'close');
@@ -141,6 +173,30 @@ describe('npm test', () => {
       assert.ok(running <= most, `${running} worlds at once`);
     }
   });
+
+  const itOnLinux = existsSync('/proc/self/stat') ? it : it.skip;
+
+  itOnLinux(
+    'counts the processor time of a file: its shard, its children, and processes without a parent',
+    async () => {
+      const times = join(folder, 'times.json');
+      const names = ['busyShard', 'busyChild', 'busyOrphan'] as const;
+      const { code, lines } = await runWith(
+        { args: ['--times', times] },
+        1,
+        'light',
+        ...names.flatMap((name) => [name, 'light'] as const),
+      );
+      assert.equal(code, 0);
+      const { processor_s, files } = JSON.parse(readFileSync(times, 'utf8')) as Times;
+      const used = (which: string) => files.filter(({ name }) => name.includes(which)).map((file) => file.processor_s);
+      const busy = names.flatMap(used);
+      assert.ok(Math.max(...used('light')) < Math.min(...busy), JSON.stringify(files));
+      assert.ok(files.reduce((sum, file) => sum + file.processor_s, 0) <= processor_s);
+      for (const line of lines.slice(0, files.length)) assert.match(line, /\d\.\d s, \d+\.\d s processor$/);
+      assert.match(lines.at(-3) ?? '', /^\d+\.\d s processor in all$/);
+    },
+  );
 
   it('shows what a file has printed with it', async () => {
     const { lines } = await run(1, 'printing');

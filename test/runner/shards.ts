@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { letOthersFirst } from './letOthersFirst.ts';
 import type { Order, Outcome, Word } from './messages.ts';
+import { watchProcesses } from './processorTime.ts';
 
 /** What came out of one piece of work: a spec file, or a shard's own start and end. */
 export interface Work {
@@ -14,6 +15,8 @@ export interface Work {
   /** What the specs and the processes that they started have printed; the end of it when it is much. */
   readonly printed: string;
   readonly took_ms: number;
+  /** Processor seconds of its whole process tree; undefined where they are unknown. */
+  readonly processor_s?: number | undefined;
 }
 
 export interface ShardsOptions {
@@ -72,6 +75,8 @@ function openShard(folder: string, programOptions: readonly string[]) {
   const NODE_OPTIONS = [process.env['NODE_OPTIONS'], ...quickStart, ...programOptions].filter(Boolean).join(' ');
   const env = { ...process.env, TMPDIR: folder, NODE_OPTIONS };
   const child = fork(program, { env, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
+  const processes = watchProcesses(child.pid, folder);
+  let counted_s = 0;
   let outcomes: Outcome[] = [];
   let printed = '';
   let heard = Promise.withResolvers<void>();
@@ -94,7 +99,10 @@ function openShard(folder: string, programOptions: readonly string[]) {
     clearTimeout(limit);
     const end = `the shard ended with ${child.signalCode ?? child.exitCode}`;
     if (!answered) outcomes.push({ state: 'failed', title: end, failure: end });
-    const work = { name, outcomes, printed, took_ms: performance.now() - began_ms };
+    const used_s = processes.readSeconds();
+    const processor_s = used_s === undefined ? undefined : used_s - counted_s;
+    counted_s = used_s ?? 0;
+    const work = { name, outcomes, printed, took_ms: performance.now() - began_ms, processor_s };
     [outcomes, printed, heard] = [[], '', Promise.withResolvers()];
     return work;
   }
