@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Keypair } from '@stellar/stellar-sdk';
 import type { Hex } from 'viem';
 import { generatePrivateKey } from 'viem/accounts';
-import { newSecretKey } from './solana/wallet.ts';
+import { newSecretKey } from './solana/secretKey.ts';
 import { writeWhole } from './writeWhole.ts';
 
 export interface SandboxKeys {

@@ -3,7 +3,6 @@ import {
   type Address,
   address,
   createNoopSigner,
-  getBase58Decoder,
   getBase58Encoder,
   type Instruction,
   isSignerRole,
@@ -16,9 +15,6 @@ import {
   TOKEN_PROGRAM_ADDRESS as tokenProgram,
 } from '@solana-program/token';
 import { Keypair, PublicKey, TransactionInstruction } from 'solana-web3-v1';
-
-/** As wallets export and import it: base58 of 64 bytes, the secret half and the public one. */
-export const newSecretKey = (): string => getBase58Decoder().decode(Keypair.generate().secretKey);
 
 /** @throws Error when the halves do not belong together */
 export const keypairOf = (secretKey: string): Keypair =>
