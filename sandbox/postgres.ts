@@ -52,7 +52,7 @@ const run = promisify(execFile);
 export async function startPostgres(options: PostgresOptions): Promise<PostgresServer> {
   const dataDir = resolve(options.dataDir);
   const owner = options.user ?? (await serverUser());
-  const password = await initialise(dataDir, owner);
+  const password = await prepareDataDirectory(dataDir, owner);
   const found = await running(dataDir);
   const { pid, port } = found ?? (await launch(dataDir, owner, options));
   const urlOf = (name: string) => `postgres://${user}:${password}@127.0.0.1:${port}/${name}`;
@@ -60,9 +60,14 @@ export async function startPostgres(options: PostgresOptions): Promise<PostgresS
   return { url: urlOf(database), pid, stop: () => stop(pid) };
 }
 
-/** Makes the cluster in a folder of another name and renames it at the end, so that a kill leaves nothing half made. */
-async function initialise(dataDir: string, owner: ServerUser): Promise<string> {
-  const passwordFile = `${dataDir}.password`;
+export const passwordFileOf = (dataDir: string): string => `${dataDir}.password`;
+
+/**
+ * Runs `initdb` unless the data directory exists. Works in a folder of another name and renames it at the end, so that a kill
+ * leaves no half-made directory. @returns the server's password
+ */
+export async function prepareDataDirectory(dataDir: string, owner: ServerUser): Promise<string> {
+  const passwordFile = passwordFileOf(dataDir);
   const known = await readFile(passwordFile, 'utf8').catch(() => undefined);
   if (known !== undefined && (await readFile(join(dataDir, 'PG_VERSION')).catch(() => undefined))) {
     await owned(dataDir, owner);

@@ -7,9 +7,8 @@ const receiver = '0x1111111111111111111111111111111111111111';
 const coffee = { title: 'Coffee', currency: 'USD' };
 
 describe('a payment from creation to webhook', () => {
-  const sandbox = createSandbox();
-  // From its sources, as a newcomer does, where others may start bundles.
-  before(() => sandbox.start({ NODE_OPTIONS: '' }));
+  const sandbox = createSandbox({ asNewcomer: true });
+  before(() => sandbox.start());
   after(() => sandbox.destroy());
 
   const walletOrder = (source: Json, destination: Json, more: Json = {}): Json => ({

@@ -14,6 +14,7 @@ import { readSandboxFile, type SandboxFile } from '../../sandbox/sandboxFile.ts'
 import { childEnvironment } from '../../src/runtime/system.ts';
 import { onStop } from './hooks.ts';
 import { patience_ms } from './patience.ts';
+import { copyDataDirectory } from './postgresCopy.ts';
 import { createShop, parsed, type Shop } from './shop.ts';
 import { temporaryDirectory } from './temporaryDirectory.ts';
 
@@ -61,10 +62,12 @@ export interface SandboxOptions {
   readonly dataDir?: string;
   /** All of them when left out. */
   readonly chains?: readonly ChainId[];
+  /** Starts from the sources and in an empty folder. Default: from bundles where there are some, with a copied Postgres. */
+  readonly asNewcomer?: boolean;
 }
 
 export function createSandbox(options: SandboxOptions = {}): Sandbox {
-  const { dataDir = temporaryDirectory(), chains = [] } = options;
+  const { dataDir = temporaryDirectory(), chains = [], asNewcomer = false } = options;
   let child: ChildProcess | undefined;
   let output = '';
 
@@ -90,12 +93,14 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
     async start(env = {}) {
       output = '';
       await compileOnce();
+      if (!asNewcomer) await copyDataDirectory(join(dataDir, 'postgres'));
       const settings = {
         DATA_DIR: dataDir,
         PORT: '0',
         SANDBOX_BLOCK_TIME_S: '0.2',
         SANDBOX_CHAINS: chains.join(),
         LOG_LEVEL: 'warn',
+        ...(asNewcomer && { NODE_OPTIONS: '' }),
         ...env,
       };
       const started = spawn(process.execPath, [program], {
