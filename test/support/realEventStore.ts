@@ -1,4 +1,5 @@
 /** One node of the real EventStoreDB, where EVENTSTOREDB names the program that starts it. */
+import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../../sandbox/freePort.ts';
@@ -53,4 +54,17 @@ async function isLeader(port: number): Promise<boolean> {
   } catch {
     return false;
   }
+}
+
+/** Describes specs of a world whose log is on a node of its own, which has an empty log before them. */
+export function describeWorldOnRealStore(title: string, body: (url: () => string, node: () => RealEventStore) => void) {
+  describeOnRealStore(title, () => {
+    let started: RealEventStore | undefined;
+    const node = () => started ?? assert.fail('the event store has not been started');
+    before(async () => {
+      started = await startRealEventStore();
+    });
+    after(() => started?.stop());
+    body(() => node().url, node);
+  });
 }
