@@ -1,9 +1,9 @@
 /** Three nodes of the real EventStoreDB with TLS, each of which a spec can kill, freeze and start again. */
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort } from '../../sandbox/freePort.ts';
+import { canListen, freePort } from '../../sandbox/freePort.ts';
 import { patience_ms } from './patience.ts';
 import { realStoreEnvironment, realStoreProgram } from './realEventStore.ts';
 import { createServerProcess, type ServerProcess } from './serverProcess.ts';
@@ -17,7 +17,7 @@ export interface RealCluster {
   /** For EVENTSTORE_URL: every node as a seed, as the user admin. */
   readonly url: string;
   readonly nodes: readonly RealClusterNode[];
-  /** Resolves with the node that most of the three name as leader. */
+  /** Resolves with the node that calls itself leader, and that most of the three name as leader. */
   leader(): Promise<RealClusterNode>;
   followers(): Promise<readonly RealClusterNode[]>;
   /** Resolves when there is a leader and two followers. */
@@ -35,6 +35,7 @@ interface Member {
 const portStep = 10;
 const places = [1, 2, 3] as const;
 const majority = 2;
+const triesMax = 50;
 const poll_ms = 100;
 /** A frozen node accepts connections and does not answer. */
 const gossip_ms = 1_000;
@@ -59,7 +60,6 @@ export async function startRealCluster(): Promise<RealCluster> {
     });
     return { ...server, port };
   });
-  mkdirSync(folder, { recursive: true });
   const [first, ...others] = nodes;
   // The first one makes the certificates of all.
   await first?.start();
@@ -73,16 +73,16 @@ export async function startRealCluster(): Promise<RealCluster> {
     }
   }
 
-  /** Members that most nodes see alive, by port. */
+  /** What each node that answers says of itself, where most nodes say the same. */
   async function states(): Promise<ReadonlyMap<number, string>> {
-    const views = (await Promise.all(nodes.map(({ port }) => gossipOf(port)))).filter((view) => view !== null);
+    const views = await Promise.all(nodes.map(({ port }) => gossipOf(port)));
+    const stateIn = (view: readonly Member[] | null | undefined, port: number) =>
+      view?.find(({ isAlive, httpEndPointPort }) => isAlive && httpEndPointPort === port)?.state;
     return new Map(
-      nodes.flatMap(({ port }): [number, string][] => {
-        const seen = views.flatMap((view) =>
-          view.filter(({ isAlive, httpEndPointPort }) => isAlive && httpEndPointPort === port),
-        );
-        const [state] = seen.map(({ state }) => state).filter((state, _, all) => count(all, state) >= majority);
-        return state === undefined ? [] : [[port, state]];
+      nodes.flatMap(({ port }, index): [number, string][] => {
+        const own = stateIn(views[index], port);
+        const agreeing = views.filter((view) => own !== undefined && stateIn(view, port) === own);
+        return own !== undefined && agreeing.length >= majority ? [[port, own]] : [];
       }),
     );
   }
@@ -115,12 +115,15 @@ export async function startRealCluster(): Promise<RealCluster> {
   return cluster;
 }
 
-const count = (all: readonly string[], one: string): number => all.filter((each) => each === one).length;
-
-/** First of six ports that are free: two for each node. */
+/** A port that is free with all that a cluster uses beside it: two for each node. */
 async function freeRange(): Promise<number> {
-  // The others are ten apart: taken ones fail at once, and the spec says so.
-  return freePort();
+  for (let tries = 0; tries < triesMax; tries += 1) {
+    const first = await freePort();
+    const ports = places.flatMap((place) => [0, 1].map((offset) => first + portStep * (place - 1) + offset));
+    const free = await Promise.all(ports.map(canListen));
+    if (free.every(Boolean)) return first;
+  }
+  throw new Error(`no free ports for a cluster in ${triesMax} tries`);
 }
 
 function get(port: number, ca: string): Promise<string> {

@@ -1,5 +1,6 @@
 /** One node of the real EventStoreDB, where EVENTSTOREDB names the program that starts it. */
 import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../../sandbox/freePort.ts';
@@ -10,6 +11,8 @@ import { temporaryDirectory } from './temporaryDirectory.ts';
 export interface RealEventStore extends ServerProcess {
   /** For EVENTSTORE_URL; the same after each start. */
   readonly url: string;
+  /** Kills the node and removes its log: the next start has an empty one. */
+  lose(): Promise<void>;
 }
 
 const program = process.env['EVENTSTOREDB'] || undefined;
@@ -44,7 +47,14 @@ export async function startRealEventStore(): Promise<RealEventStore> {
     isReady: () => isLeader(port),
   });
   await server.start();
-  return { ...server, url: `esdb://127.0.0.1:${port}?tls=false` };
+  return {
+    ...server,
+    url: `esdb://127.0.0.1:${port}?tls=false`,
+    async lose() {
+      await server.kill();
+      rmSync(join(folder, 'db'), { recursive: true });
+    },
+  };
 }
 
 async function isLeader(port: number): Promise<boolean> {
