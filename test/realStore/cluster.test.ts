@@ -136,7 +136,7 @@ describeOnRealStore('a cluster of three nodes with TLS', function () {
     });
   }
 
-  describe('the nodes end one after the other while a store is idle', () => {
+  describe('the leader ends and is started again while nobody writes', () => {
     idleRestartContract(async () => ({
       url: cluster.url,
       async restart() {

@@ -36,7 +36,9 @@ const portStep = 10;
 const places = [1, 2, 3] as const;
 const majority = 2;
 const triesMax = 50;
-const poll_ms = 100;
+/** A node with events that the new leader does not have ends, and expects to be started again: it removes them then. */
+const restartsMax = 5;
+const poll_ms = 200;
 /** A frozen node accepts connections and does not answer. */
 const gossip_ms = 1_000;
 
@@ -56,6 +58,7 @@ export async function startRealCluster(): Promise<RealCluster> {
       args: [folder, `${firstPort}`, `${place}`],
       env: realStoreEnvironment(),
       logFile: join(folder, `${place}.log`),
+      restartsMax,
       isReady: async () => existsSync(certificate) && (await gossipOf(port)) !== null,
     });
     return { ...server, port };

@@ -7,7 +7,7 @@ import { onStop } from './hooks.ts';
 import { patience_ms } from './patience.ts';
 
 export interface ServerProcess {
-  /** Starts the process, unless it runs, and resolves when it is ready. @throws Error when it ends before */
+  /** Starts the process, unless it runs, and resolves when it is ready. @throws Error when it ends for good before */
   start(): Promise<void>;
   /** Sends SIGTERM and resolves when the process has ended. */
   stop(): Promise<void>;
@@ -26,6 +26,8 @@ export interface ServerOptions {
   /** Receives all that the process prints. */
   readonly logFile: string;
   readonly isReady: () => Promise<boolean>;
+  /** How often a process that ended unasked is started again. Default: never. */
+  readonly restartsMax?: number;
 }
 
 const poll_ms = 50;
@@ -33,12 +35,28 @@ const poll_ms = 50;
 const quotedMax = 2_000;
 
 /** Defines the server; nothing runs before `start`. It is killed when the run ends. */
-export function createServerProcess({ program, args, env, logFile, isReady }: ServerOptions): ServerProcess {
+export function createServerProcess(options: ServerOptions): ServerProcess {
+  const { program, args, env, logFile, isReady, restartsMax = 0 } = options;
   let child: ChildProcess | undefined;
+  let restarts = 0;
+  let ending = false;
   const isAlive = () => child !== undefined && child.exitCode === null && child.signalCode === null;
   const quote = () => readFileSync(logFile, 'utf8').slice(-quotedMax);
 
+  function launch(): void {
+    const log = openSync(logFile, 'a');
+    const launched = spawn(program, args, { env, stdio: ['ignore', log, log] });
+    closeSync(log);
+    child = launched;
+    launched.once('exit', () => {
+      if (ending || restarts >= restartsMax) return;
+      restarts += 1;
+      launch();
+    });
+  }
+
   async function end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+    ending = true;
     if (!child || !isAlive()) return;
     const ended = once(child, 'exit');
     child.kill(signal);
@@ -48,9 +66,8 @@ export function createServerProcess({ program, args, env, logFile, isReady }: Se
   const server: ServerProcess = {
     async start() {
       if (isAlive()) return;
-      const log = openSync(logFile, 'a');
-      child = spawn(program, args, { env, stdio: ['ignore', log, log] });
-      closeSync(log);
+      [ending, restarts] = [false, 0];
+      launch();
       for (const until_ms = performance.now() + patience_ms; performance.now() < until_ms; await sleep(poll_ms)) {
         if (!isAlive()) throw new Error(`${program} ended before it was ready:\n${quote()}`);
         if (await isReady()) return;
