@@ -138,16 +138,19 @@ describeOnRealStore('a cluster of three nodes with TLS', function () {
   }
 
   describe('the leader ends and is started again while nobody writes', () => {
-    idleRestartContract(async () => ({
-      url: cluster.url,
-      async restart() {
-        const leader = await cluster.leader();
-        await leader.stop();
-        await cluster.leader();
-        await leader.start();
-        await cluster.whole();
-      },
-    }));
+    idleRestartContract(
+      async () => ({
+        url: cluster.url,
+        async restart() {
+          const leader = await cluster.leader();
+          await leader.stop();
+          await cluster.leader();
+          await leader.start();
+          await cluster.whole();
+        },
+      }),
+      1,
+    );
   });
 
   describe('after all of that', () => {

@@ -1,6 +1,6 @@
 /** One node of the real EventStoreDB, where EVENTSTOREDB names the program that starts it. */
 import assert from 'node:assert/strict';
-import { rmSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../../sandbox/freePort.ts';
@@ -16,6 +16,7 @@ export interface RealEventStore extends ServerProcess {
 }
 
 const program = process.env['EVENTSTOREDB'] || undefined;
+const cache = fileURLToPath(new URL('../../node_modules/.cache', import.meta.url));
 
 /** Describes specs that need the real EventStoreDB. Without it each of them counts as skipped. */
 export const describeOnRealStore: typeof describe.skip = (title, body) => {
@@ -26,13 +27,14 @@ export const describeOnRealStore: typeof describe.skip = (title, body) => {
 /** Path of the named program. @throws Error when EVENTSTOREDB is not set */
 export function realStoreProgram(): string {
   if (program === undefined) throw new Error('EVENTSTOREDB must name the program that starts the real EventStoreDB');
+  mkdirSync(cache, { recursive: true });
   return program;
 }
 
-/** The server reads variables that begin with EVENTSTORE_ as its own options. Shards share one unpacked copy of it. */
+/** The server reads variables that begin with EVENTSTORE_ as its own options. All shards use one unpacked copy of the server. */
 export const realStoreEnvironment = (): NodeJS.ProcessEnv => ({
   ...Object.fromEntries(Object.entries(childEnvironment()).filter(([name]) => !name.startsWith('EVENTSTORE_'))),
-  EVENTSTOREDB_HOME: fileURLToPath(new URL('../../node_modules/.cache/eventstoredb', import.meta.url)),
+  EVENTSTOREDB_HOME: join(cache, 'eventstoredb'),
 });
 
 /** Starts one insecure node on an empty folder. `start` after `stop` or `kill` uses the same folder and port. */
