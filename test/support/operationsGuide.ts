@@ -1,8 +1,9 @@
 /** Runs the commands of docs/operations.md that create the event store's user, word for word. */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { promisify } from 'node:util';
-import { admin, type RealCluster } from './realCluster.ts';
+import { storeAddress } from '../../src/eventstore/address.ts';
 
 const folder = new URL('../../', import.meta.url).pathname;
 const page = readFileSync(`${folder}docs/operations.md`, 'utf8');
@@ -12,15 +13,17 @@ const [create = '', grant = ''] = [...section.matchAll(/^```sh\n(.*?)^```$/gms)]
 /** The user that the guide creates. */
 export const guideUser = { name: 'payments', password: 'b0a1c2d3e4f5a6b7c8d9e0f1a2b3c4d5e6f7a8b9c0d1e2f3' };
 
-export const createGuideUser = (cluster: RealCluster) => run(create, cluster);
-export const grantGuideUser = (cluster: RealCluster) => run(grant, cluster);
+/** @param url of the cluster, as its administrator */
+export const createGuideUser = (url: string) => run(create, url);
+export const grantGuideUser = (url: string) => run(grant, url);
 
-async function run(block: string, { caFile, nodes: [node = ''] }: RealCluster): Promise<void> {
+async function run(block: string, url: string): Promise<void> {
+  const { hosts, user, options } = storeAddress(url);
   const env = {
-    PATH: `${process.execPath.slice(0, process.execPath.lastIndexOf('/'))}:${process.env['PATH'] ?? ''}`,
-    CA_FILE: caFile,
-    NODE: node,
-    ADMIN_PASSWORD: admin.password,
+    PATH: `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`,
+    CA_FILE: options.tlsCAFile,
+    NODE: hosts.map(({ address, port }) => `${address}:${port}`)[0],
+    ADMIN_PASSWORD: user?.password,
     PAYMENTS_PASSWORD: guideUser.password,
   };
   await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', block], { env, cwd: folder });

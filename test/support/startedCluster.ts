@@ -10,16 +10,9 @@ import { processesOf } from './processTable.ts';
 import { temporaryDirectory } from './temporaryDirectory.ts';
 
 export interface RealCluster {
-  /** Certificate of the authority that signed the nodes' certificates. */
-  readonly caFile: string;
-  /** `host:port` of each node. */
-  readonly nodes: readonly string[];
-  /** EVENTSTORE_URL of a user; without one, of a caller that names none. */
-  url(user?: { readonly name: string; readonly password: string }): string;
+  /** For EVENTSTORE_URL: every node, as the user admin. */
+  readonly url: string;
 }
-
-/** Of every new cluster. */
-export const admin = { name: 'admin', password: 'changeit' };
 
 /** The program that starts a node; the program that starts a cluster is beside it. Undefined on a machine without either. */
 export const realEventStore = process.env['EVENTSTOREDB'];
@@ -43,12 +36,7 @@ export async function startRealCluster(): Promise<RealCluster> {
   const late = setTimeout(() => ready.reject(new Error('The cluster has no leader.')), patience_ms);
   await ready.promise.finally(() => clearTimeout(late));
   const nodes = [0, 10, 20].map((offset) => `127.0.0.1:${port + offset}`);
-  const caFile = join(folder, 'tls', 'ca', 'ca.crt');
-  return {
-    caFile,
-    nodes,
-    url: (user) => `esdb://${user ? `${user.name}:${user.password}@` : ''}${nodes.join()}?tls=true&tlsCaFile=${caFile}`,
-  };
+  return { url: `esdb://admin:changeit@${nodes.join()}?tls=true&tlsCAFile=${join(folder, 'tls', 'ca', 'ca.crt')}` };
 }
 
 /** The program ends its nodes and does not wait for them. Their folder may be removed only when they have ended. */

@@ -6,27 +6,32 @@ import type { Database } from '../../src/postgres/database.ts';
 import { createGuideUser, grantGuideUser, guideUser } from '../support/operationsGuide.ts';
 import { runTool } from '../support/operatorTools.ts';
 import { freshDatabase } from '../support/postgres.ts';
-import { admin, type RealCluster, realEventStore, startRealCluster } from '../support/realCluster.ts';
 import { createSandbox } from '../support/sandbox.ts';
+import { realEventStore, startRealCluster } from '../support/startedCluster.ts';
 
 const guide = 'docs/operations.md, The event store';
 
+type User = typeof guideUser;
+
 describe('the event store’s user', () => {
-  let cluster: RealCluster;
+  /** Of the cluster, as its administrator. */
+  let url: string;
   let operator: EventStoreDBClient;
   let database: Database;
   before(async function () {
     // The real server is not part of the project.
     if (realEventStore === undefined) this.skip();
-    cluster = await startRealCluster();
-    operator = EventStoreDBClient.connectionString(cluster.url(admin));
+    ({ url } = await startRealCluster());
+    operator = EventStoreDBClient.connectionString(url);
     database = await freshDatabase();
-    await createGuideUser(cluster);
+    await createGuideUser(url);
   });
   after(() => operator?.dispose());
 
-  async function examine(user?: { readonly name: string; readonly password: string }): Promise<readonly Finding[]> {
-    const env = { EVENTSTORE_URL: cluster.url(user), RPC_URLS_8453: 'http://127.0.0.1:1', OPERATIONS_PORT: '1' };
+  const urlOf = (user?: User) => url.replace(/[^/]*@/, user ? `${user.name}:${user.password}@` : '');
+
+  async function examine(user?: User): Promise<readonly Finding[]> {
+    const env = { EVENTSTORE_URL: urlOf(user), RPC_URLS_8453: 'http://127.0.0.1:1', OPERATIONS_PORT: '1' };
     // Node warns of certificates for IP addresses.
     const options = ['--disable-warning=DEP0123'];
     const { said } = await runTool('doctor', ['--json'], { database, env, options });
@@ -43,6 +48,19 @@ describe('the event store’s user', () => {
       await examine(guideUser),
       broken('User payments may not read or follow $all.', 'add "payments" to "$r" of the access control list of $all'),
     );
+  });
+
+  it('does not start the service then, which names doctor', async () => {
+    const sandbox = createSandbox({ chains: [8453] });
+    try {
+      assert.equal(await sandbox.start({ EVENTSTORE_URL: urlOf(guideUser) }), 'ended');
+      assert.match(
+        sandbox.printed(),
+        /EVENTSTORE_URL cannot be used: its user lacks a right in the store; run npm run doctor/,
+      );
+    } finally {
+      await sandbox.destroy();
+    }
   });
 
   it('needs the right password, or a name at all, which doctor reports', async () => {
@@ -62,7 +80,7 @@ describe('the event store’s user', () => {
   it('has all that the service needs after the commands of the guide, and doctor writes nothing to find out', async () => {
     const others = { acl: { readRoles: ['auditors'], metaReadRoles: ['auditors'] } };
     await operator.setStreamMetadata('$all', others);
-    await grantGuideUser(cluster);
+    await grantGuideUser(url);
     const { metadata } = await operator.getStreamMetadata('$all');
     assert.deepEqual(metadata, { acl: { ...others.acl, readRoles: ['auditors', 'payments'] } });
     const before = await written();
@@ -80,7 +98,7 @@ describe('the event store’s user', () => {
   it('runs the whole service with these rights: a payment is paid out', async () => {
     const sandbox = createSandbox({ chains: [8453] });
     try {
-      assert.equal(await sandbox.start({ EVENTSTORE_URL: cluster.url(guideUser) }), 'ready', sandbox.printed());
+      assert.equal(await sandbox.start({ EVENTSTORE_URL: urlOf(guideUser) }), 'ready', sandbox.printed());
       const created = await sandbox.create({
         appId: sandbox.file().wallet.appId,
         type: 'exactOut',
