@@ -1,7 +1,7 @@
 /** The event store of a run, as its server has it: exact revisions, repeated appends answered as the first one was. */
 import type { Appended, Batch, SealedEvent } from '../../commands/ports.ts';
 import { StreamConflict } from '../../commands/ports.ts';
-import type { StoredEvent } from '../../domain/decider.ts';
+import { type LogPlace, placeOf, type StoredEvent } from '../../domain/decider.ts';
 
 /** Positions are sparse, as in the real store. */
 const positionStep = 64n;
@@ -13,6 +13,10 @@ export interface SimulatedLog {
   /** The next events behind a position. */
   after(position: bigint, prefixes: readonly string[]): Batch;
   tail(): bigint;
+  /** The last event of streams whose names begin with a prefix; null when none is behind the position. */
+  lastEvent(prefixes: readonly string[], after: bigint): LogPlace | null;
+  /** The event at exactly this position. */
+  eventAt(position: bigint): LogPlace | null;
   all(): readonly StoredEvent[];
   /** Called whenever the log has grown. @returns what ends it */
   onGrown(grown: () => void): () => void;
@@ -58,6 +62,14 @@ export function createLog(appended: (event: StoredEvent) => void): SimulatedLog 
       return { events, position: end, live: end >= tail() };
     },
     tail,
+    lastEvent(prefixes, after) {
+      const found = log.findLast(({ stream }) => prefixes.some((prefix) => stream.startsWith(prefix)));
+      return found && found.position > after ? placeOf(found) : null;
+    },
+    eventAt(position) {
+      const found = log[Number(position / positionStep) - 1];
+      return found?.position === position ? placeOf(found) : null;
+    },
     all: () => log,
     onGrown(grown) {
       listeners.add(grown);
