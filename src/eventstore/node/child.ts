@@ -9,7 +9,12 @@ import type { Trouble } from './trouble.ts';
 
 /** What the child process says over its channel: how its start went, then what is the matter, and that it is there when asked. */
 export type NodeMessage =
-  | { readonly kind: 'ready'; readonly url: string; readonly port: number | null }
+  | {
+      readonly kind: 'ready';
+      readonly url: string;
+      readonly port: number | null;
+      readonly troubles: readonly Trouble[];
+    }
   | { readonly kind: 'notStarted'; readonly code: NodeNotStarted['code']; readonly message: string }
   | { readonly kind: 'trouble'; readonly trouble: Trouble }
   | { readonly kind: 'alive' };
@@ -29,6 +34,8 @@ export interface Running {
   readonly url: string;
   /** Null with a socket. */
   readonly port: number | null;
+  /** Troubles found before it was ready. */
+  readonly troubles: readonly Trouble[];
 }
 
 export interface Exit {
@@ -58,7 +65,7 @@ export async function startChild(dataDir: string, port: number | null, patience_
     const message = await within(Promise.race([told, silent]), start_ms + patience_ms, what);
     if (message.kind === 'notStarted') throw new NodeNotStarted(message.code, message.message);
     if (message.kind !== 'ready') throw new NodeNotStarted('failed', `${what}: it said ${message.kind} first`);
-    return { child, url: message.url, port: message.port };
+    return { child, url: message.url, port: message.port, troubles: message.troubles };
   } catch (error) {
     child.kill('SIGKILL');
     if (error instanceof NodeNotStarted) throw error;

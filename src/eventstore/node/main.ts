@@ -26,7 +26,14 @@ const say = (message: NodeMessage): Promise<void> =>
 /** Whatever is asked means: are you there? */
 process.on('message', () => void say({ kind: 'alive' }));
 
+/** Troubles of the start go with the message that the node is ready: the parent accepts none before. */
+let early: Trouble[] | null = [];
+
 async function tell(trouble: Trouble): Promise<void> {
+  if (early) {
+    early.push(trouble);
+    return;
+  }
   await say({ kind: 'trouble', trouble });
   if (trouble.kind === 'broken') process.exit(1);
 }
@@ -45,7 +52,9 @@ try {
   });
   process.on('disconnect', () => end(node));
   if (!process.connected) await end(node);
-  await say({ kind: 'ready', url: node.url, port: node.port });
+  const troubles = early;
+  early = null;
+  await say({ kind: 'ready', url: node.url, port: node.port, troubles });
 } catch (error) {
   const code = error instanceof DirectoryInUse ? 'directoryInUse' : error instanceof Damaged ? 'damaged' : 'failed';
   await say({ kind: 'notStarted', code, message: error instanceof Error ? error.message : String(error) });

@@ -6,13 +6,15 @@ import { mustFit, socketIn, socketUrl } from '../socket.ts';
 import { featuresService, gossipService } from './about.ts';
 import { appendService, deleteService, tombstoneService } from './appends.ts';
 import { batchAppendService } from './batchAppends.ts';
+import { Damaged } from './damage.ts';
+import { writeEpoch } from './epochs.ts';
 import { lockDirectory } from './lock.ts';
 import { readService } from './reads.ts';
 import { featuresMethods, gossipMethods, streamsService } from './requests.ts';
-import { createRoom } from './room.ts';
+import { CannotWrite, createRoom } from './room.ts';
 import { type Seat, seated } from './seat.ts';
 import { openStorage } from './storage.ts';
-import { type Tell, tellingOnce, writing } from './trouble.ts';
+import { type Tell, tellingOnce, troubleOf, writing } from './trouble.ts';
 import { createBell, createWriter } from './writer.ts';
 
 export interface NodeOptions {
@@ -92,14 +94,25 @@ export async function startNode(options: NodeOptions): Promise<EventStoreNode> {
   server.addService(gossipMethods, {
     read: gossipService(seat ? seat.members : () => [{ address, port: bound, standing: 'leader', isAlive: true }]),
   });
-  bound = await (socket === null ? listen(server, `${address}:${bound}`) : listenOn(server, socket)).catch(
-    async (error) => {
-      clearInterval(looking);
-      await storage.close();
-      lock.release();
-      throw error;
-    },
-  );
+  try {
+    await beginEpoch();
+    bound = await (socket === null ? listen(server, `${address}:${bound}`) : listenOn(server, socket));
+  } catch (error) {
+    clearInterval(looking);
+    await storage.close();
+    lock.release();
+    throw error;
+  }
+
+  /** A node that cannot write, or whose data is damaged in part, starts without an epoch: its readers still get the rest. */
+  async function beginEpoch(): Promise<void> {
+    try {
+      await writeEpoch(storage, writer);
+    } catch (error) {
+      if (error instanceof Damaged) tell(troubleOf(error));
+      else if (!(error instanceof CannotWrite)) throw error;
+    }
+  }
 
   return {
     url: socket === null ? `esdb://${address}:${bound}?tls=false` : socketUrl(socket),

@@ -1,6 +1,7 @@
 /** Reads by page: each page is taken at one moment, and the event loop is free in between. */
 
 import { pageMost, pageMost_bytes } from './bounds.ts';
+import { isHidden } from './epochs.ts';
 import type { Scanned } from './log.ts';
 import { firstVisible, isMetastream, ownerOf } from './metadata.ts';
 import { createdMs, decodeRecord } from './record.ts';
@@ -67,12 +68,12 @@ function youngEnough(stream: string, head: Head, now_ms: number): (record: Buffe
   return (record) => createdMs(decodeRecord(record)) >= now_ms - maxAge_s * 1000;
 }
 
-/** The log from `from` on, inclusive in both directions. */
+/** The visible records of the log from `from` on, inclusive in both directions. `max` bounds the records that are looked at. */
 export function readLogPage(storage: Storage, from: number, backwards: boolean, max: number): Page {
   const { found, more } = storage.scan(from, backwards, Math.min(max, pageMost), pageMost_bytes);
   const last = found.at(-1)?.key;
   return {
-    records: found.map(({ value }) => value),
+    records: found.map(({ value }) => value).filter((record) => !isHidden(record)),
     next: last === undefined || !more ? null : last + (backwards ? -1 : 1),
   };
 }

@@ -68,8 +68,9 @@ export async function spawnEmbeddedNode(options: SpawnOptions): Promise<Embedded
     }
   }
 
-  async function lost({ child }: Running): Promise<Loss> {
+  async function lost({ child, troubles }: Running): Promise<Loss> {
     let silent = false;
+    for (const trouble of troubles) tell(trouble);
     child.on('message', (message: NodeMessage) => {
       if (message.kind === 'trouble') tell(message.trouble);
     });

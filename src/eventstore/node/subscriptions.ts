@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { pageMost } from './bounds.ts';
+import { isHidden } from './epochs.ts';
 import type { Reading } from './present.ts';
 import { invalidArgument, streamDeleted } from './problems.ts';
 import { isBoundary, readLogAfter, readStreamLive, readStreamPage, streamState } from './reader.ts';
@@ -60,7 +61,7 @@ export async function subscribeToLog(reading: Reading, { from, filter: wanted }:
       const passes = await filter?.passing(found.map(({ value }) => value));
       for (const [i, { key, value }] of found.entries()) {
         if (out.full) await out.room();
-        if (!passes || passes[i]) out.write(present(value));
+        if (passes?.[i] !== false && !isHidden(value)) out.write(present(value));
         after = key;
         considered++;
         if (considered % interval === 0) checkpoint(key);

@@ -168,6 +168,25 @@ describe('flipped bytes', () => {
     });
   });
 
+  it('of what is known of the epochs are reported to the parent of a node, which starts all the same', async () => {
+    const dataDir = temporaryDirectory();
+    await withNode(dataDir, async () => {});
+    assert.ok(flip(fileOf(dataDir), '"last":0,"sum":') > 0);
+    const troubles: Trouble[] = [];
+    const node = await spawnEmbeddedNode({ dataDir, onTrouble: (trouble) => troubles.push(trouble) });
+    const store = openEventStore({ url: node.url });
+    try {
+      assert.equal((await store.append('other-1', 'no_stream', [event()])).revision, 0n);
+      assert.deepEqual(
+        troubles.map(({ kind }) => kind),
+        ['damaged'],
+      );
+    } finally {
+      await store.close();
+      await node.stop();
+    }
+  });
+
   it('of the end of the log are found at the start', async () => {
     const dataDir = await usedDirectory();
     assert.ok(flip(fileOf(dataDir), '"checkedFrom"') > 0);
