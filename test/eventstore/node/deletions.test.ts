@@ -59,6 +59,16 @@ describe("the node's deletions and metadata", () => {
       await failsWith(client.appendToStream(stream, json(), { expectedRevision: 'stream_exists' }), 'stream-deleted');
     });
 
+    it('hides the position of an append that is repeated: its event cannot be read any more', async () => {
+      const events = many(2);
+      const repeat = () => client.appendToStream(stream, events, { expectedRevision: 'no_stream' });
+      assert.ok((await repeat()).position);
+      assert.ok((await repeat()).position);
+      await client.deleteStream(stream);
+      const { success, nextExpectedRevision, position } = await repeat();
+      assert.deepEqual([success, nextExpectedRevision, position], [true, 1n, undefined]);
+    });
+
     it('is undone by setting metadata', async () => {
       await client.appendToStream(stream, many(2));
       await client.deleteStream(stream);
@@ -79,6 +89,11 @@ describe("the node's deletions and metadata", () => {
       await failsWith(client.tombstoneStream(stream), 'stream-deleted');
       await failsWith(list(client.readStream(stream)), 'stream-deleted');
       await failsWith(client.getStreamMetadata(stream), 'stream-deleted');
+    });
+
+    it('is not reported to a read that makes no sense: forwards from the end', async () => {
+      await client.tombstoneStream(stream);
+      await failsWith(list(client.readStream(stream, { fromRevision: 'end' })), 'unknown');
     });
 
     it('may come before the stream', async () => {
