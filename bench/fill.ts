@@ -87,6 +87,8 @@ function onWriter(writer: Writer, written: (stream: string, events: readonly Sea
     },
     read: never,
     tail: never,
+    lastEvent: never,
+    eventAt: never,
     all: () => {
       throw new Error('a store that is being filled is not followed');
     },

@@ -1,6 +1,6 @@
 /** What commands need from the world. Adapters live in src/; tests bring their own. */
 import type { Chain, ChainId, Token } from '../domain/chains.ts';
-import type { EventMetadata, Refusal, StoredEvent } from '../domain/decider.ts';
+import type { EventMetadata, LogPlace, Refusal, StoredEvent } from '../domain/decider.ts';
 import type { Profile } from '../domain/merchant/profile.ts';
 import type { Deposit, PaymentCreated } from '../domain/payment/events.ts';
 import type { Intent } from '../domain/payment/intent.ts';
@@ -52,7 +52,10 @@ export class Unavailable extends TransientError {
 
 export interface Batch {
   readonly events: readonly StoredEvent[];
-  /** Everything up to here is in this batch or earlier ones (or filtered out): safe to record once the batch is handled. */
+  /**
+   * Everything up to here is in this batch or earlier ones (or filtered out). Not always the position of an event: the store writes records
+   * of its own (at each start, and at each election of a leader), and reports positions behind the last event.
+   */
   readonly position: bigint;
   /** Whether the subscription has caught up with the log's end. */
   readonly live: boolean;
@@ -78,8 +81,16 @@ export interface EventStore {
    * Ends when `signal` aborts; throws Unavailable when the connection is lost: the caller resubscribes from what it recorded.
    */
   all(options: { after: bigint | null; prefixes: readonly string[]; signal: AbortSignal }): AsyncIterable<Batch>;
-  /** Position of the log's last event; 0n for an empty log. @throws Unavailable */
+  /** Position of the log's last event, whoever wrote it; 0n for an empty log. @throws Unavailable */
   tail(): Promise<bigint>;
+  /**
+   * The last event of streams whose names begin with one of `prefixes`; null when there is none behind `after`.
+   * Costs time in proportion to the other applications' events behind `after`; without it, behind the last match.
+   * @throws Unavailable, also when there are too many of them
+   */
+  lastEvent(prefixes: readonly string[], after?: bigint): Promise<LogPlace | null>;
+  /** The event at exactly this position, as the leader's log has it; null when no event begins there. @throws Unavailable */
+  eventAt(position: bigint): Promise<LogPlace | null>;
 }
 
 export interface Clock {

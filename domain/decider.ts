@@ -123,6 +123,20 @@ export interface StoredEvent {
   readonly metadata: EventMetadata;
 }
 
+/**
+ * An event's place in the log. Two logs that hold the same event at the same position are the same log up to there, so a place that was
+ * recorded recognizes the log again.
+ */
+export interface LogPlace {
+  readonly position: bigint;
+  readonly eventId: string;
+}
+
+export const placeOf = ({ position, id }: Pick<StoredEvent, 'position' | 'id'>): LogPlace => ({
+  position,
+  eventId: id,
+});
+
 /** The part of a stream's name before its first `-`: `payment` of `payment-0198…`. */
 export const categoryOf = (stream: string): string => stream.slice(0, Math.max(0, stream.indexOf('-')));
 

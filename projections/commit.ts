@@ -1,5 +1,5 @@
 /** Commits batches of events to one generation: rows and checkpoint together, or nothing. */
-import type { StoredEvent } from '../domain/decider.ts';
+import { placeOf, type StoredEvent } from '../domain/decider.ts';
 import { applyChanges, type Table, type Touched } from './apply.ts';
 import type { Fold } from './fold.ts';
 import { advance, type Generation } from './generations.ts';
@@ -31,6 +31,8 @@ export interface CommitDeps {
 export interface EventBatch {
   readonly events: readonly StoredEvent[];
   readonly position: bigint;
+  /** Id of the event at the position, where that is none of the events. */
+  readonly eventId?: string;
   /** It has come to the log's end. */
   readonly live?: boolean;
 }
@@ -75,8 +77,12 @@ export async function commitBatch(deps: CommitDeps, from: Generation, batch: Eve
   }
 }
 
-const moveGeneration = (tx: Sql, from: Generation, { position, events }: EventBatch): Promise<Generation> =>
-  advance(tx, from, position, events.length);
+function moveGeneration(tx: Sql, from: Generation, { position, events, eventId }: EventBatch): Promise<Generation> {
+  const last = events.at(-1);
+  const applied = last ? placeOf(last) : from.applied;
+  const idThere = last?.position === position ? last.id : (eventId ?? null);
+  return advance(tx, from, { position, eventId: idThere, applied }, events.length);
+}
 
 /** Projections of events and records get each in turn; those of states get one move per stream, over the whole batch. */
 export function project(

@@ -1,4 +1,5 @@
 /** Generations of a projection set: each its own schema and checkpoint; the public views show one of them. */
+import type { LogPlace } from '../domain/decider.ts';
 import type { ProjectionSet } from './projection.ts';
 import { quoted, type Sql, type SqlDatabase } from './sql.ts';
 
@@ -7,8 +8,12 @@ export interface Generation {
   readonly number: number;
   readonly schema: string;
   readonly status: 'building' | 'active';
-  /** Null before the first event. */
+  /** How far the log was read; null before the first event. */
   readonly position: bigint | null;
+  /** Id of the event at the position, perhaps another application's; null in a checkpoint of an older version. */
+  readonly eventId: string | null;
+  /** The last event that the rows hold; null before it, and in a checkpoint of an older version. */
+  readonly applied: LogPlace | null;
   readonly events: bigint;
 }
 
@@ -41,8 +46,13 @@ interface Row {
   readonly version: number;
   readonly status: Generation['status'];
   readonly position: bigint | null;
+  readonly event_id: string | null;
+  readonly applied_position: bigint | null;
+  readonly applied_id: string | null;
   readonly events: bigint;
 }
+
+const columns = 'generation, version, status, position, event_id, applied_position, applied_id, events';
 
 const generationOf = (set: string, row: Row): Generation => ({
   set,
@@ -50,13 +60,17 @@ const generationOf = (set: string, row: Row): Generation => ({
   schema: `${set}_${row.generation}`,
   status: row.status,
   position: row.position,
+  eventId: row.event_id,
+  applied:
+    row.applied_position === null || row.applied_id === null
+      ? null
+      : { position: row.applied_position, eventId: row.applied_id },
   events: row.events,
 });
 
 const rowsOf = (sql: Sql, set: string, status: string) =>
   sql.query<Row>(
-    `SELECT generation, version, status, position, events FROM ops.projections WHERE set_name = $1 AND status = $2
-      ORDER BY generation DESC`,
+    `SELECT ${columns} FROM ops.projections WHERE set_name = $1 AND status = $2 ORDER BY generation DESC`,
     [set, status],
   );
 
@@ -99,7 +113,7 @@ async function addGeneration(tx: Sql, set: ProjectionSet, ddl: SetDdl): Promise<
   const [row] = await tx.query<Row>(
     `INSERT INTO ops.projections (set_name, generation, version, status)
      SELECT $1, 1 + coalesce(max(generation), 0), $2, 'building' FROM ops.projections WHERE set_name = $1
-     RETURNING generation, version, status, position, events`,
+     RETURNING ${columns}`,
     [set.name, set.version],
   );
   if (!row) throw new Error('INSERT … RETURNING answered no row');
@@ -114,22 +128,36 @@ async function addGeneration(tx: Sql, set: ProjectionSet, ddl: SetDdl): Promise<
 export const inSchema = (tx: Sql, { schema }: Pick<Generation, 'schema'>) =>
   tx.query(`SET LOCAL search_path = ${quoted(schema)}`);
 
+/** Where a batch leads the checkpoint. */
+export type Checkpoint = Pick<Generation, 'eventId' | 'applied'> & { readonly position: bigint };
+
 /**
  * Moves the checkpoint as the first statement of the batch's transaction. The row lock lets one runner through at a time; the
  * condition, only the runner that knows the current position.
  * @throws FenceLost
  */
-export async function advance(tx: Sql, from: Generation, position: bigint, events: number): Promise<Generation> {
+export async function advance(tx: Sql, from: Generation, to: Checkpoint, events: number): Promise<Generation> {
+  const { position, eventId, applied } = to;
   const moved = await tx.query(
     `UPDATE ops.projections
-        SET position = $1, events = events + $2, stopped = NULL, updated_at = now()
-      WHERE set_name = $3 AND generation = $4 AND status = $5 AND position IS NOT DISTINCT FROM $6
+        SET position = $1, event_id = $2, applied_position = $3, applied_id = $4, events = events + $5, stopped = NULL, updated_at = now()
+      WHERE set_name = $6 AND generation = $7 AND status = $8 AND position IS NOT DISTINCT FROM $9
       RETURNING 1`,
-    [position, events, from.set, from.number, from.status, from.position],
+    [
+      position,
+      eventId,
+      applied?.position ?? null,
+      applied?.eventId ?? null,
+      events,
+      from.set,
+      from.number,
+      from.status,
+      from.position,
+    ],
     { prepared: true },
   );
   if (moved.length === 0) throw new FenceLost(from);
-  return { ...from, position, events: from.events + BigInt(events) };
+  return { ...from, ...to, events: from.events + BigInt(events) };
 }
 
 /** Writes into the checkpoint why the set stopped; readiness shows it. */

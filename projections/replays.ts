@@ -54,6 +54,8 @@ const replayOf = (schema: string, { position, at, events, finished }: Row): Repl
   schema,
   status: 'building',
   position,
+  eventId: null,
+  applied: null,
   events,
   at,
   finished,

@@ -48,6 +48,14 @@ const store: EventStore = {
     }
   },
   tail: () => call({ port: 'store.tail', serve: () => theRun().stores.log.tail(), lost: away }),
+  lastEvent: (prefixes, after = 0n) =>
+    call({
+      port: 'store.lastEvent',
+      serve: () => theRun().stores.log.lastEvent(prefixes, after),
+      lost: away,
+    }),
+  eventAt: (position) =>
+    call({ port: 'store.eventAt', serve: () => theRun().stores.log.eventAt(position), lost: away }),
 };
 
 /** Until the log has grown, of which the server tells. */

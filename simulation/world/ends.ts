@@ -125,6 +125,8 @@ export async function readAnew(
     schema: `${set.name}_1`,
     status: 'active',
     position: null,
+    eventId: null,
+    applied: null,
     events: 0n,
   } as const;
   await commitBatch(deps, first, { events: log.all(), position: log.tail() });
@@ -139,6 +141,9 @@ export function prepare(model: PostgresModel, { name, version }: ProjectionSet):
     version,
     status: 'active',
     position: null,
+    event_id: null,
+    applied_position: null,
+    applied_id: null,
     events: 0n,
     stopped: null,
     updated_at: instant(0),

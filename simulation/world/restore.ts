@@ -97,8 +97,6 @@ async function rebuild(): Promise<void> {
   const { view } = postgres;
   for (const { id } of catalogue) view.put('ops.payouts_to_pause', { chain_id: id, noted_at: instant(0) });
   for (const row of view.rows('ops.chain_cursors')) view.remove('ops.chain_cursors', row);
-  for (const row of view.rows('ops.followers'))
-    if ((row['position'] ?? 0n) > log.tail()) view.put('ops.followers', { ...row, position: log.tail() });
   for (const set of projectionSets) {
     const { anew, names } = await readAnew(set, log);
     for (const name of names) {

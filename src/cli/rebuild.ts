@@ -9,7 +9,7 @@ import { openEventStore } from '../eventstore/client.ts';
 import { makeAnalytics } from '../postgres/analytics.ts';
 import { type Database, openDatabase } from '../postgres/database.ts';
 import { migrate } from '../postgres/migrate.ts';
-import { forgetLost, furthestCheckpoint } from '../runtime/logSetBack.ts';
+import { findLost, forgetLost } from '../runtime/logSetBack.ts';
 import { type RebuildDeps, rebuild } from '../runtime/rebuild.ts';
 import { believed } from './believed.ts';
 import { connections, masterKeyOf } from './connections.ts';
@@ -67,12 +67,15 @@ async function main({ set: only, logRestored = false, ...where }: Options): Prom
   }
 }
 
-/** @throws unless the log is older than what is remembered of it: else nothing is to be forgotten */
-async function scanAgain(database: Database, store: Pick<EventStore, 'tail'>): Promise<void> {
-  const known = await furthestCheckpoint(database);
-  const end = await store.tail();
-  if (known <= end) throw new Error('The log has all that Postgres knows of it: rebuild without --log-restored.');
-  await forgetLost(database, end);
+/** @throws when the log has every event that Postgres knows: then nothing is to be forgotten */
+async function scanAgain(
+  database: Database,
+  store: Pick<EventStore, 'tail' | 'eventAt' | 'lastEvent' | 'read'>,
+): Promise<void> {
+  const { projections, followers } = await findLost(database, store);
+  if (projections.length + followers.length === 0)
+    throw new Error('The log has all that Postgres knows of it: rebuild without --log-restored.');
+  await forgetLost(database, await store.tail(), followers);
   print('Scans of all chains begin again where the restored log ends.');
 }
 

@@ -1,7 +1,9 @@
 import { type EventStore, type ReadOptions, Unavailable } from '../../commands/ports.ts';
-import { assert, type StoredEvent } from '../../domain/decider.ts';
+import { assert, type LogPlace, placeOf, type StoredEvent } from '../../domain/decider.ts';
 import { type AppendLimits, createAppending } from './append.ts';
 import { connect, lastOfAll, type Patience } from './connection.ts';
+import { isInvalidPosition } from './failures.ts';
+import type { Wanted } from './readRequest.ts';
 import { followAll } from './subscription.ts';
 
 export interface EventStoreOptions extends Partial<AppendLimits & Patience> {
@@ -22,6 +24,12 @@ export interface OpenEventStore extends EventStore {
 
 /** An unbounded read of a longer stream is a mistake: it must be read in pages. */
 const readLimit = 10_000;
+
+/**
+ * A filtered read says nothing while the server passes other applications' events, which would look as if the connection had fallen silent:
+ * it ends before that. The server passes some 100,000 events in that time.
+ */
+const filteredRead_ms = 1_500;
 
 /** About 100 appends in flight in all: more only add waiting. */
 const defaults = {
@@ -60,6 +68,47 @@ export function openEventStore(options: EventStoreOptions): OpenEventStore {
     return last?.position ?? 0n;
   }
 
+  /** One event of the log, or none. @returns null also for a position that the server refuses: no event begins there */
+  async function one(wanted: Omit<Wanted, 'stream' | 'max'>): Promise<StoredEvent | null> {
+    try {
+      const limit_ms = wanted.prefixes && filteredRead_ms;
+      const [event = null] = await connection.read({ stream: null, max: 1, ...wanted }, limit_ms);
+      return event;
+    } catch (error) {
+      if (isInvalidPosition(error)) return null;
+      throw error;
+    }
+  }
+
+  async function eventAt(position: bigint): Promise<LogPlace | null> {
+    if (position === 0n) return null;
+    const event = await one({ from: position, backwards: false });
+    return event?.position === position ? placeOf(event) : null;
+  }
+
+  /** Where nobody else writes to the store, its last event answers. Reading back to a match is bounded once there is one behind `after`. */
+  async function lastEvent(prefixes: readonly string[], after = 0n): Promise<LogPlace | null> {
+    const newest = await one({ backwards: true });
+    if (newest === null || newest.position <= after) return null;
+    if (prefixes.some((prefix) => newest.stream.startsWith(prefix))) return placeOf(newest);
+    if (after > 0n && !(await isAnyBehind(prefixes, after))) return null;
+    const match = await one({ backwards: true, prefixes });
+    return match && match.position > after ? placeOf(match) : null;
+  }
+
+  async function isAnyBehind(prefixes: readonly string[], after: bigint): Promise<boolean> {
+    try {
+      // The event at the position itself may be a match.
+      const wanted: Wanted = { stream: null, from: after, backwards: false, max: 2, prefixes };
+      const found = await connection.read(wanted, filteredRead_ms);
+      return found.some(({ position }) => position > after);
+    } catch (error) {
+      // No event begins there: only reading back from the end can say.
+      if (isInvalidPosition(error)) return true;
+      throw error;
+    }
+  }
+
   const appendFor = createAppending(connection, limits, read);
   const behind = (limited: Limiter, append: EventStore['append']): EventStore => ({
     async append(stream, expected, events) {
@@ -70,6 +119,8 @@ export function openEventStore(options: EventStoreOptions): OpenEventStore {
     read,
     all: (wanted) => followAll(connection, wanted, tail),
     tail,
+    lastEvent,
+    eventAt,
   });
 
   return {

@@ -22,8 +22,11 @@ export interface Connection extends Hearing {
   moved(): void;
   /** @throws Unavailable when the store is known to be away: nothing has been sent */
   mustBeUp(): void;
-  /** What is asked for; nothing of a stream that is not there. @throws Unavailable when the store cannot be reached */
-  read(wanted: Wanted): Promise<readonly StoredEvent[]>;
+  /**
+   * What is asked for; nothing of a stream that is not there.
+   * @param limit_ms default: the patience of this connection. @throws Unavailable when the store cannot be reached, or takes longer
+   */
+  read(wanted: Wanted, limit_ms?: number): Promise<readonly StoredEvent[]>;
   close(): Promise<void>;
 }
 
@@ -51,10 +54,10 @@ export function connect(url: string, { read_ms, silence_ms }: Patience): Connect
     left = new AbortController();
   }
 
-  async function ask(wanted: Wanted): Promise<readonly StoredEvent[]> {
+  async function ask(wanted: Wanted, limit_ms = read_ms): Promise<readonly StoredEvent[]> {
     const { events, cancel } = readCall(client, hearing, wanted);
     try {
-      return await hearing.answered(events, read_ms, `reading ${wanted.stream ?? 'the log'}`);
+      return await hearing.answered(events, limit_ms, `reading ${wanted.stream ?? 'the log'}`);
     } catch (error) {
       if (error instanceof Unavailable) cancel();
       throw error;
@@ -72,11 +75,11 @@ export function connect(url: string, { read_ms, silence_ms }: Patience): Connect
     if (!reach.up) throw new Unavailable(`the event store at ${server} cannot be reached; nothing was sent`);
   }
 
-  async function read(wanted: Wanted): Promise<readonly StoredEvent[]> {
+  async function read(wanted: Wanted, limit_ms?: number): Promise<readonly StoredEvent[]> {
     for (let tries = 1; ; tries += 1) {
       mustBeUp();
       try {
-        return await ask(wanted);
+        return await ask(wanted, limit_ms);
       } catch (error) {
         if (isDamaged(error)) throw new Unavailable(reasonOf(error), 1, { cause: error });
         const refused = unusable(error);

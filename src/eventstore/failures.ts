@@ -56,6 +56,9 @@ export const leaderOf = (error: unknown): string | null =>
 const isUnsent = (error: unknown): boolean =>
   isNotLeader(error) || error instanceof NoLeader || leaderless.test(reasonOf(error)) || unsent.test(reasonOf(error));
 
+/** The server has no record that begins at the position that a read of its log names. It has no status of its own for that. */
+export const isInvalidPosition = (error: unknown): boolean => reasonOf(error).includes('InvalidPosition');
+
 /** The store's data is not as it was written. */
 export const isDamaged = (error: unknown): boolean => codeOf(error) === status.DATA_LOSS;
 

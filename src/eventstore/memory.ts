@@ -7,7 +7,7 @@ import {
   type SealedEvent,
   StreamConflict,
 } from '../../commands/ports.ts';
-import { assert, type StoredEvent } from '../../domain/decider.ts';
+import { assert, placeOf, type StoredEvent } from '../../domain/decider.ts';
 
 /** Positions are sparse, as in the real store: nobody may compute the next one. */
 const positionStep = 64n;
@@ -28,7 +28,7 @@ function writtenBefore(there: readonly StoredEvent[], events: readonly SealedEve
 
 /**
  * The event store in memory, for simulations and tests: same port, same semantics, nothing durable.
- * @param at called as `append.before`, `append.after`, `read` and `tail`; what it throws or awaits, the caller of the store meets
+ * @param at called as `append.before`, `append.after`, `read`, `tail`, `lastEvent` and `eventAt`; what it throws or awaits, the caller of the store meets
  */
 export function memoryEventStore({ at = () => {} }: { at?: CrashPoint } = {}): EventStore {
   const log: StoredEvent[] = [];
@@ -96,6 +96,18 @@ export function memoryEventStore({ at = () => {} }: { at?: CrashPoint } = {}): E
     async tail() {
       await at('tail');
       return tailNow();
+    },
+
+    async lastEvent(prefixes, after = 0n) {
+      await at('lastEvent');
+      const found = log.findLast(({ stream }) => prefixes.some((prefix) => stream.startsWith(prefix)));
+      return found && found.position > after ? placeOf(found) : null;
+    },
+
+    async eventAt(position) {
+      await at('eventAt');
+      const found = log.find((event) => event.position === position);
+      return found ? placeOf(found) : null;
     },
   };
 }

@@ -100,6 +100,8 @@ export function sealedStore(store: EventStore, sealed: Sealing): EventStore {
     },
 
     tail: () => store.tail(),
+    lastEvent: (prefixes, after) => store.lastEvent(prefixes, after),
+    eventAt: (position) => store.eventAt(position),
   };
 }
 

@@ -12,8 +12,7 @@ import { recordedEvent } from './recordedEvent.ts';
 
 const maxBatch = 500;
 
-/** How many events the server looks at between two checkpoints: many while catching up, one when live, so that the
- *  position of an idle subscriber is never behind the log's end. */
+/** Events that the server looks at between two checkpoints: many while catching up, one when live, so that a subscriber learns of the log's end. */
 const catchUpWindow = 512;
 const liveWindow = 1;
 
@@ -31,27 +30,27 @@ export interface AllOptions {
   readonly signal: AbortSignal;
 }
 
-/** The position to continue after is not in the log. On an original store one beyond its end would be followed in silence for ever. */
+/** The server has no record at the position to continue after. */
 export class ForeignPosition extends Error {
   override readonly name = 'ForeignPosition';
   constructor(after: bigint | null, reason: string) {
     super(
-      `the event log has no position ${after} (${reason}): it was restored from a backup, or EVENTSTORE_URL names another log. ` +
-        'Stop the service. Restored: npm run rebuild -- --log-restored (docs/operations.md, Backup)',
+      `the event log has no position ${after} (${reason}): the log was restored from a backup, or EVENTSTORE_URL names another log. ` +
+        'Stop the service. If the log was restored, run npm run rebuild -- --log-restored (docs/operations.md, Backup)',
     );
   }
 }
 
 /**
- * Follows $all, from a position that the leader's log has. A first subscription catches up with a wide window; when live, a second one takes over from the same
- * position with the narrow one.
+ * Follows $all. A first subscription catches up with a wide window; when live, a second one takes over from the same position with the narrow
+ * one. A position behind the last event is followed in silence until the log has grown past it: the store's own records lie there, or the log
+ * is another one. Callers recognize the log by an event (src/runtime/logSetBack.ts).
  * @param tail of the leader's log
  * @throws ForeignPosition, Unavailable
  */
 export async function* followAll(connection: Connection, options: AllOptions, tail: Tail): AsyncGenerator<Batch> {
   let { after } = options;
-  const end = after === null ? null : await tail();
-  if (after !== null && end !== null && after > end) throw new ForeignPosition(after, `it ends at ${end}`);
+  if (options.signal.aborted) return;
   for await (const batch of follow(connection, options, catchUpWindow, tail)) {
     if (batch.position > 0n) after = batch.position;
     yield { ...batch, live: false };

@@ -40,20 +40,12 @@ export function cashbackOf({ config, handle, clock, chains, reads }: Core, publi
   };
 }
 
-export const cashbackWorkers = ({
-  workHandle,
-  clock,
-  store,
-  database,
-  deposits,
-  projected,
-}: Core): readonly RoleWorker[] => [
+export const cashbackWorkers = ({ workHandle, clock, database, deposits, caughtUp }: Core): readonly RoleWorker[] => [
   {
     worker: creditsWorker({
       handle: workHandle,
       clock,
-      store,
-      projected,
+      caughtUp,
       due: (max, now) => dueCredits(database, { worker: creditsWorkerName, max, now }),
     }),
   },

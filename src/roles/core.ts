@@ -31,7 +31,13 @@ import { type Leases, openLeases } from '../runtime/leases.ts';
 import { LogSetBack, refuseSetBack } from '../runtime/logSetBack.ts';
 import { openLines } from '../runtime/nodeMetrics.ts';
 import { patiently, startWaits } from '../runtime/patience.ts';
-import { projectedWaiter, type WaitUntilProjected } from '../runtime/projected.ts';
+import {
+  caughtUpWaiter,
+  checkpointOf,
+  projectedWaiter,
+  type WaitUntilCaughtUp,
+  type WaitUntilProjected,
+} from '../runtime/projected.ts';
 import { crashPointFrom, randomIds } from '../runtime/system.ts';
 import { createLogger, createTelemetry, type Telemetry } from '../runtime/telemetry.ts';
 import { newApiKey } from '../security/apiKey.ts';
@@ -62,6 +68,7 @@ export interface Core extends Chains {
   readonly leases: Leases;
   readonly notifications: Observable<Notification>;
   readonly projected: WaitUntilProjected;
+  readonly caughtUp: WaitUntilCaughtUp;
   readonly box: SecretBox;
   /** What still opens the links of master keys that were changed. */
   readonly formerKeys: () => readonly FormerKey[];
@@ -124,7 +131,8 @@ export async function openCore(config: Config, clock: Clock): Promise<Core> {
   const notifications = listen(database, notified);
   const handle = createHandle({ ...deciding, store, cachedStreams: requestedStreams });
   const projected = projectedWaiter(database, notifications);
-  const stores = { clock, store, database, reads, projected };
+  const caughtUp = caughtUpWaiter(store, () => checkpointOf(database), projected);
+  const stores = { clock, store, database, reads, projected, caughtUp };
   const revokedKeys = createRevokedKeys(database, clock);
   return {
     config,
@@ -174,13 +182,18 @@ async function prepare({ config, clock, telemetry, database, store, eventStoreUr
     });
   await writeConnections(config.dataDir, { databaseUrl: config.databaseUrl, eventStoreUrl });
   await patiently(patience, () => firstReadModels(database, telemetry));
-  await refuseOlderLog(database, store, telemetry);
+  await refuseOtherLog({ database, store, telemetry, clock });
 }
 
 /** While the log cannot be asked, nothing is projected from it either: the projections ask again. @throws LogSetBack */
-async function refuseOlderLog(database: Database, store: OpenEventStore, telemetry: Telemetry): Promise<void> {
+async function refuseOtherLog({
+  database,
+  store,
+  telemetry,
+  clock,
+}: Omit<Opened, 'config' | 'eventStoreUrl'>): Promise<void> {
   try {
-    await refuseSetBack(database, store);
+    await refuseSetBack(database, store, { clock });
   } catch (error) {
     if (!(error instanceof LogSetBack)) return;
     telemetry.alarm('logSetBack', {}, error.message);

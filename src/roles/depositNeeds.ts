@@ -1,19 +1,18 @@
 /** What chain families need of the stores: deposit addresses to give out, and which of them are waited for. */
-import type { Clock, EventStore } from '../../commands/ports.ts';
+import type { Clock } from '../../commands/ports.ts';
 import type { ChainId } from '../../domain/chains.ts';
 import { minute_ms, plus } from '../../domain/time.ts';
 import type { Sql } from '../../projections/sql.ts';
 import { knownDeposits, lateDeposits, openDeposits } from '../../queries/deposits.ts';
 import type { FamilyNeeds, Watch, WatchedDeposit } from '../chains/family.ts';
 import { createDepositOwners } from '../postgres/depositOwners.ts';
-import type { WaitUntilProjected } from '../runtime/projected.ts';
+import type { WaitUntilCaughtUp } from '../runtime/projected.ts';
 
 export interface NeededStores {
   readonly clock: Pick<Clock, 'now'>;
-  readonly store: Pick<EventStore, 'tail'>;
   readonly database: Sql;
   readonly reads: Sql;
-  readonly projected: WaitUntilProjected;
+  readonly caughtUp: WaitUntilCaughtUp;
 }
 
 /** After a payment's time has ended, its deposit is watched for late money for so long. */
@@ -28,8 +27,8 @@ export function depositNeeds(stores: () => NeededStores): Pick<FamilyNeeds, 'tak
      * they are left out.
      */
     async takeOwners(max) {
-      const { store, reads, projected } = stores();
-      await projected(await store.tail());
+      const { reads, caughtUp } = stores();
+      await caughtUp();
       const taken = await createDepositOwners(reads).take(max);
       const known = await knownDeposits(
         reads,
@@ -53,11 +52,10 @@ function openPages(stores: () => NeededStores, chainId: ChainId): Watch['open'] 
     | { readonly end: bigint; readonly max: number; readonly page: Promise<readonly WatchedDeposit[]> }
     | undefined;
   return async (asked, signal) => {
-    const { store, database, projected } = stores();
-    const end = await store.tail();
+    const { database, caughtUp } = stores();
+    const end = await caughtUp({ signal, timeout_ms: projectedWait_ms });
     const isFirst = asked.after === null;
     if (isFirst && first?.end === end && first.max === asked.max) return first.page;
-    await projected(end, { signal, timeout_ms: projectedWait_ms });
     const page = openDeposits(database, chainId, asked);
     if (isFirst) first = { end, max: asked.max, page };
     page.catch(() => {
@@ -69,6 +67,6 @@ function openPages(stores: () => NeededStores, chainId: ChainId): Watch['open'] 
 
 /** Whatever was created before this moment is in the rows afterwards. */
 async function upToDate(stores: NeededStores, signal: AbortSignal): Promise<NeededStores> {
-  await stores.projected(await stores.store.tail(), { signal, timeout_ms: projectedWait_ms });
+  await stores.caughtUp({ signal, timeout_ms: projectedWait_ms });
   return stores;
 }

@@ -66,11 +66,11 @@ async function storeTakes({ canWrite, store }: Core): Promise<undefined> {
 }
 
 /** The log's end must be projected in time; a stopped set says why it stopped. */
-async function projectionsKeepUp({ clock, reads, projected, store }: Core): Promise<undefined> {
+async function projectionsKeepUp({ clock, reads, caughtUp }: Core): Promise<undefined> {
   const facts = await readModelFacts(reads, clock.now());
   for (const { set, stopped } of facts.sets) if (stopped !== null) throw new NotReady(`${set} has stopped: ${stopped}`);
   if (facts.sets.length === 0) throw new NotReady('no read model is filled yet');
-  await projected(await store.tail(), { timeout_ms: answer_ms });
+  await caughtUp({ timeout_ms: answer_ms });
 }
 
 /** Judged by the pass that sees blocks first. @returns what an operator should look at all the same */

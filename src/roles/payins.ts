@@ -41,14 +41,13 @@ const leftFor_ms = 24 * hour_ms;
 const flooded_ms = 10 * minute_ms;
 
 export function payinRange(core: Core, failures: WorkFailures, ingester: Ingester): RangeDeps {
-  const { workHandle, clock, store, database, projected, telemetry } = core;
+  const { workHandle, clock, database, caughtUp, telemetry } = core;
   const { chainId, largeFrom } = ingester;
   return {
     handle: workHandle,
     clock,
-    store,
     ingester,
-    projected: (position, signal) => projected(position, { signal, timeout_ms: projectedWait_ms }),
+    caughtUp: (signal) => caughtUp({ signal, timeout_ms: projectedWait_ms }),
     matchDeposits: (places) => matchDeposits(database, places),
     async unmatched(transfer) {
       const { txHash, to, memo } = transfer;

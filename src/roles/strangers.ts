@@ -12,7 +12,7 @@ import type { Core } from './core.ts';
 
 /** Read models must know what was signed a moment ago: they are waited for. */
 export function strangersOn(core: Core, chainId: ChainId, owners: TransferOwners): StrangersDeps & AdoptDeps {
-  const { clock, chains, database, store, projected } = core;
+  const { clock, chains, database, caughtUp } = core;
   const chain = chains.get(chainId);
   assert(chain !== undefined, 'a chain that is asked about is configured');
   return {
@@ -23,7 +23,7 @@ export function strangersOn(core: Core, chainId: ChainId, owners: TransferOwners
     owners,
     addresses: addressBook,
     recorded: async (hashes, since) => {
-      await projected(await store.tail());
+      await caughtUp();
       return recordedHashes(database, { chainId, hashes, since });
     },
     toAsk: (since) => transfersToAsk(database, { chainId, since }),
@@ -39,7 +39,7 @@ export function strangersOn(core: Core, chainId: ChainId, owners: TransferOwners
       return earliest;
     },
     openTransfers: async (asset, amount) => {
-      await projected(await store.tail());
+      await caughtUp();
       return openTransfersOf(database, { chainId, asset, amount });
     },
   };

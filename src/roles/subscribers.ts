@@ -11,6 +11,7 @@ import { createSpentLately } from '../chains/money/spentLately.ts';
 import { createCursors, endPassedChannel } from '../postgres/cursors.ts';
 import { createDepositOwners, stockChannel } from '../postgres/depositOwners.ts';
 import { createFailures } from '../postgres/failures.ts';
+import { refuseSetBack } from '../runtime/logSetBack.ts';
 import { createRates } from '../runtime/rates.ts';
 import { randomIds } from '../runtime/system.ts';
 import { depositOwnersWorker } from '../subscribers/depositOwners.ts';
@@ -121,6 +122,7 @@ async function notices(core: Core, signal: AbortSignal): Promise<void> {
     ownerOf: async (appId: string) => (await currentState(workHandle, merchant, appId)).developerId,
     dashboard: config.publicUrl === null ? null : `${config.publicUrl}/dashboard`,
     count: (kind: string) => rates.count('notice', kind),
+    recognizeLog: (until: AbortSignal) => refuseSetBack(database, store.workers, { clock, signal: until }),
     failed: (error: unknown) => telemetry.logger.warn({ error: String(error) }, 'notices wait: tried again'),
   };
   await leases.hold('notices', signal, (held) => followForNotices(deps, held));

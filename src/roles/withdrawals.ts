@@ -28,9 +28,8 @@ export const owedOn =
 const inMicroUsd = (whole: bigint): bigint => whole * 10n ** BigInt(microUsdDecimals);
 
 /** Read models must know what was ordered a moment ago: they are waited for. */
-export function withdrawals({ config, handle, clock, chains, database, store, projected }: Core): WithdrawDeps {
+export function withdrawals({ config, handle, clock, chains, database, caughtUp }: Core): WithdrawDeps {
   const coins = new Map(config.chains.map(({ chainId, coin }) => [chainId, coin]));
-  const caughtUp = async () => projected(await store.tail());
   const owed = owedOn(database);
   return {
     handle,

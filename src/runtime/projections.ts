@@ -13,15 +13,17 @@ import { ddlOf } from '../postgres/migrate.ts';
 import { follow } from './follow.ts';
 import type { Leases } from './leases.ts';
 import { refuseSetBack } from './logSetBack.ts';
+import { systemClock } from './system.ts';
 
 export interface ProjectionDeps {
-  readonly store: Pick<EventStore, 'all' | 'read' | 'tail'>;
+  readonly store: Pick<EventStore, 'all' | 'read' | 'tail' | 'lastEvent' | 'eventAt'>;
   readonly database: Database;
   readonly codec: Pick<Codec, 'read'>;
   readonly set: ProjectionSet;
   readonly signal: AbortSignal;
   readonly crash?: CrashPoint;
   readonly move?: CommitDeps['move'];
+  readonly clock?: Clock;
 }
 
 export interface RunProjections extends ProjectionDeps {
@@ -50,6 +52,8 @@ export type ProjectionReport =
 export const batchSizes = { eventsMin: 10_000, eventsMax: 20_000 } as const;
 /** When events come this densely, or nobody is in a hurry, a commit waits for more: a commit of many costs little more than a commit of one. */
 const crowd = { events: 5, gather_ms: 20 };
+/** A position without events of ours is stored at most this often: it is a commit, and other applications may write a thousand events a second. */
+const passedEvery_ms = 1_000;
 const firstPause_ms = 100;
 const pauseMax_ms = 5_000;
 
@@ -67,7 +71,7 @@ export async function runProjections(options: RunProjections): Promise<void> {
   await leases.hold(`projections:${set.name}`, signal, async (held) => {
     while (!held.aborted) {
       try {
-        await refuseSetBack(database, store);
+        await refuseSetBack(database, store, { clock, signal: held });
         await introduce();
         const active = await openActive(database, set, ddl);
         await runGeneration({ ...options, signal: held }, active, (batch, position) => {
@@ -97,22 +101,66 @@ async function runGeneration(
   active: Generation,
   committed: (batch: EventBatch & { live: boolean }, position: bigint) => void,
 ): Promise<void> {
-  const commit = await committer(deps, active);
   const { store, database, clock, set, signal } = deps;
-  let at = active;
+  const progress = await openProgress(deps, active);
   try {
-    const options = { after: at.position, prefixes: streamPrefixes, ...batchSizes, signal };
+    const options = { after: active.position, prefixes: streamPrefixes, ...batchSizes, signal };
     for await (const batch of follow(store, options)) {
-      if (signal.aborted) return;
-      at = await commit(at, batch);
+      if (signal.aborted) break;
+      await progress.apply(batch);
       committed(batch, batch.position);
       const gathers = set.unhurried || batch.events.length >= crowd.events;
       if (batch.live && gathers) await clock.sleep(crowd.gather_ms, signal);
     }
+    await progress.end();
   } catch (error) {
-    if (!passes(error)) await markStopped(database, at, String(error)).catch(() => {});
+    if (!passes(error)) await markStopped(database, progress.at, String(error)).catch(() => {});
     throw error;
   }
+}
+
+/** A generation as it is filled. */
+export interface FillProgress {
+  readonly at: Generation;
+  /** Commits the events of a batch, or notes that there were none of ours up to its position. */
+  apply(batch: EventBatch): Promise<void>;
+  /** Stores the last position without events of ours. */
+  end(): Promise<void>;
+}
+
+/**
+ * The checkpoint is always at an event: at the last one applied, or at another application's that was passed since. Records of the store's
+ * own are passed as well, and not stored.
+ */
+export async function openProgress(deps: ProjectionDeps, generation: Generation): Promise<FillProgress> {
+  const { store, clock = systemClock } = deps;
+  const commit = await committer(deps, generation);
+  let at = generation;
+  let passed: bigint | null = null;
+  let stored_ms = Number.NEGATIVE_INFINITY;
+
+  async function storePassed(): Promise<void> {
+    if (passed === null) return;
+    const there = await store.eventAt(passed);
+    passed = null;
+    if (there) at = await commit(at, { events: [], ...there });
+  }
+
+  return {
+    get at() {
+      return at;
+    },
+    async apply({ events, position, live }) {
+      const last = events.at(-1);
+      if (last) at = await commit(at, { events, position: last.position, ...(live !== undefined && { live }) });
+      passed = position > (at.position ?? 0n) ? position : null;
+      const now_ms = epochMs(clock.now());
+      if (passed === null || now_ms - stored_ms < passedEvery_ms) return;
+      stored_ms = now_ms;
+      await storePassed();
+    },
+    end: storePassed,
+  };
 }
 
 /** Commits batches to one generation; a batch that fails for good is taken event by event, so that exactly the poison is left. */

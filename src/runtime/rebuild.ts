@@ -16,7 +16,8 @@ import { quoted } from '../../projections/sql.ts';
 import { endAnalysts } from '../postgres/analytics.ts';
 import { ddlOf } from '../postgres/migrate.ts';
 import { follow } from './follow.ts';
-import { batchSizes, committer, type ProjectionDeps } from './projections.ts';
+import { refuseSetBack } from './logSetBack.ts';
+import { batchSizes, openProgress, type ProjectionDeps } from './projections.ts';
 
 export interface RebuildDeps extends ProjectionDeps {
   /** The log is older than the live generation, which holds what is lost: nothing is waited for, nor taken from an earlier rebuild. */
@@ -40,23 +41,24 @@ const triesMax = 5;
  * Crash anywhere before the switch: the live generation was never touched, and running it again goes on where it stopped.
  * After the switch the new one is live; the former one is dropped then or by the next rebuild.
  *
- * @throws Unavailable, PoisonEvent, FenceLost (another rebuild of the set is running)
+ * @throws LogSetBack, Unavailable, PoisonEvent, FenceLost (another rebuild of the set is running)
  */
 export async function rebuild(deps: RebuildDeps): Promise<Generation> {
-  const { database, set, store, signal, logRestored = false, onProgress = () => {} } = deps;
+  const { database, set, store, clock, signal, logRestored = false, onProgress = () => {} } = deps;
   const ddl = await ddlOf(set.name);
   if (logRestored) await dropBuilding(database, set.name);
-  let generation = await openBuilding(database, set, ddl);
-  const commit = await committer(deps, generation);
+  else await refuseSetBack(database, store, { signal, ...(clock && { clock }) });
+  const progress = await openProgress(deps, await openBuilding(database, set, ddl));
   const tail = await store.tail();
 
   await catchUp(({ live }) => live, signal);
   await database.transaction(async (tx) => {
-    await inSchema(tx, generation);
+    await inSchema(tx, progress.at);
     await tx.query(ddl.indexes);
   });
   await analyse();
   await catchUp(({ live }) => live, signal);
+  await progress.end();
 
   // What was once visible must not vanish again, or a payin could miss its deposit: the live runner waits until the new
   // generation holds every event that the old one holds.
@@ -67,13 +69,13 @@ export async function rebuild(deps: RebuildDeps): Promise<Generation> {
   function switchOver(): Promise<Generation> {
     return database.transaction(async (tx) => {
       const old = await lockActive(tx, set.name);
-      const asFar = () => logRestored || generation.events >= (old?.events ?? 0n);
+      const asFar = () => logRestored || progress.at.events >= (old?.events ?? 0n);
       const inTime = AbortSignal.any([signal, AbortSignal.timeout(switch_ms)]);
       if (!asFar()) await catchUp(asFar, inTime);
       inTime.throwIfAborted();
       await endAnalysts(tx);
       await notifyAll(tx, set);
-      return await show(tx, generation);
+      return await show(tx, progress.at);
     });
   }
 
@@ -91,10 +93,10 @@ export async function rebuild(deps: RebuildDeps): Promise<Generation> {
   async function catchUp(done: (batch: { live: boolean }) => boolean, until: AbortSignal): Promise<void> {
     const eventsMin = set.rebuildBatch_events ?? batchSizes.eventsMin;
     const sizes = { eventsMin, eventsMax: 2 * eventsMin };
-    const options = { after: generation.position, prefixes: streamPrefixes, ...sizes, signal: until };
+    const options = { after: progress.at.position, prefixes: streamPrefixes, ...sizes, signal: until };
     for await (const batch of follow(store, options)) {
-      generation = await commit(generation, batch);
-      onProgress({ events: generation.events, position: generation.position ?? 0n, tail });
+      await progress.apply(batch);
+      onProgress({ events: progress.at.events, position: batch.position, tail });
       if (done(batch)) return;
     }
     until.throwIfAborted();
@@ -104,8 +106,8 @@ export async function rebuild(deps: RebuildDeps): Promise<Generation> {
   async function analyse(): Promise<void> {
     const tables = await database.query<{ name: string }>(
       'SELECT relname AS name FROM pg_class WHERE relnamespace = $1::regnamespace AND relkind = $2',
-      [quoted(generation.schema), 'r'],
+      [quoted(progress.at.schema), 'r'],
     );
-    for (const { name } of tables) await database.query(`ANALYZE ${quoted(generation.schema)}.${quoted(name)}`);
+    for (const { name } of tables) await database.query(`ANALYZE ${quoted(progress.at.schema)}.${quoted(name)}`);
   }
 }

@@ -1,6 +1,6 @@
 /** Gives payers the share of their completed payments. */
 import type { Handle } from '../../commands/handle.ts';
-import type { Clock, EventStore } from '../../commands/ports.ts';
+import type { Clock } from '../../commands/ports.ts';
 import { credit, earn } from '../../domain/credit.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import type { Instant } from '../../domain/time.ts';
@@ -10,9 +10,9 @@ import type { Worker } from './worker.ts';
 export interface CreditsDeps {
   readonly handle: Handle;
   readonly clock: Pick<Clock, 'now'>;
-  readonly store: Pick<EventStore, 'tail'>;
   /** Waits until the read models have come to a position of the log. */
-  readonly projected: (position: bigint) => Promise<void>;
+  /** Resolves once the list shows all that the log holds. @throws Unavailable after a while */
+  readonly caughtUp: () => Promise<unknown>;
   readonly due: (max: number, now: Instant) => Promise<readonly DueCredit[]>;
 }
 
@@ -23,12 +23,12 @@ export const creditsWorkerName = 'credits';
  * tell that the payment has earned. The list is read when it shows all that the log holds: one that is being filled again shows entries
  * whose events are still to come.
  */
-export function creditsWorker({ handle, clock, store, projected, due }: CreditsDeps): Worker<DueCredit> {
+export function creditsWorker({ handle, clock, caughtUp, due }: CreditsDeps): Worker<DueCredit> {
   return {
     name: creditsWorkerName,
     concurrency: 8,
     async due(max, now) {
-      await projected(await store.tail());
+      await caughtUp();
       return due(max, now);
     },
     keyOf: ({ paymentId, account }) => `${paymentId}:${account}`,

@@ -10,7 +10,7 @@ import {
   type Unreadable,
 } from '../../commands/chainPorts.ts';
 import type { Handle } from '../../commands/handle.ts';
-import { type Clock, type EventStore, TransientError } from '../../commands/ports.ts';
+import { type Clock, TransientError } from '../../commands/ports.ts';
 import { type PaymentRef, recordOrphan, recordPayin, takenUp } from '../../commands/recordPayin.ts';
 import { InvariantBroken, isRefusal, type Refusal, refuse } from '../../domain/decider.ts';
 import { rescale } from '../../domain/money.ts';
@@ -25,10 +25,9 @@ import { maybeOurs } from './maybeOurs.ts';
 export interface RangeDeps {
   readonly handle: Handle;
   readonly clock: Clock;
-  readonly store: Pick<EventStore, 'tail'>;
   readonly ingester: Ingester;
-  /** Resolves once the deposit index holds everything up to the position. @throws Unavailable after a while */
-  readonly projected: (position: bigint, signal: AbortSignal) => Promise<void>;
+  /** Resolves once the deposit index holds everything that is in the log now. @throws Unavailable after a while */
+  readonly caughtUp: (signal: AbortSignal) => Promise<unknown>;
   readonly matchDeposits: (addresses: readonly PayinAddress[]) => Promise<readonly MatchedDeposit[]>;
   /**
    * Keeps a final transfer to an address that payments share whose memo is no payment's: an operator decides about it. The same
@@ -83,7 +82,7 @@ export async function handleRange(
   range: Handed,
   signal: AbortSignal,
 ): Promise<readonly HandledTransfer[]> {
-  await deps.projected(await deps.store.tail(), signal);
+  await deps.caughtUp(signal);
   for (const address of range.unexplained ?? []) await deps.setAside(address);
   const unreadable = await maybeOurs(range.unreadable ?? [], deps);
   if (unreadable.length > 0) await deps.setUnreadableAside(unreadable);

@@ -165,7 +165,7 @@ async function expected(deps: PayinsDeps, own: Progress): Promise<ExpectedOfChai
 
 /** Read models that are still being filled do not know the oldest open payment: what was paid to it would be passed over. */
 async function firstCursor(deps: PayinsDeps, pass: Pass, signal: AbortSignal): Promise<Cursor> {
-  await deps.projected(await deps.store.tail(), signal);
+  await deps.caughtUp(signal);
   return deps.ingester.start(pass, await deps.startFrom(), signal);
 }
 
@@ -186,7 +186,7 @@ async function settlePending(deps: PayinsDeps, own: Progress, next: Cursor, sign
   const pending = async () => (await deps.pendingPayins(next.blockNumber, ingester.largeFrom)).filter(settles);
   if ((await pending()).length === 0) return false;
   // What this range has confirmed a moment ago is in the rows only now.
-  await deps.projected(await deps.store.tail(), signal);
+  await deps.caughtUp(signal);
   const room = await confirming.room(pass);
   for (const payin of await pending()) await settle(deps, { payin, pass, next, room }, signal);
   return true;

@@ -6,6 +6,7 @@ import { merchant } from '../../domain/merchant/state.ts';
 import { welcome } from '../../src/accounts/operator.ts';
 import { defaultRates } from '../../src/http/rates.ts';
 import type { Database } from '../../src/postgres/database.ts';
+import { refuseSetBack } from '../../src/runtime/logSetBack.ts';
 import { createRates } from '../../src/runtime/rates.ts';
 import { randomIds, systemClock } from '../../src/runtime/system.ts';
 import { followForNotices, type NoticesDeps } from '../../src/subscribers/notices.ts';
@@ -38,6 +39,7 @@ describe('accounts: notices', () => {
       ownerOf: async (appId) => (await currentState(handle, merchant, appId)).developerId,
       dashboard: 'https://pay.example/dashboard',
       count: async () => null,
+      recognizeLog: (signal) => refuseSetBack(database, world.store, { signal }),
       failed: (error) => assert.fail(String(error)),
       ...more,
     };

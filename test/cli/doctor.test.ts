@@ -110,7 +110,10 @@ describe('npm run doctor', () => {
 
   it('finds a log that is older than what Postgres remembers of it, and read models of another version', async () => {
     await openActive(database, workSet, await ddlOf('work'));
-    await database.query(`UPDATE ops.projections SET position = 9000000000000000, version = version - 1`);
+    await database.query(
+      `UPDATE ops.projections SET position = 9000000000000000, event_id = 'lost', applied_position = 9000000000000000,
+              applied_id = 'lost', version = version - 1`,
+    );
     const { code, lines } = await linesOf();
     assert.equal(code, 1);
     assert.equal(lines.get('Event store: fits Postgres')?.verdict, 'broken');

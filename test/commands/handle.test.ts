@@ -183,6 +183,8 @@ describe('handling a command', () => {
           },
           all: (options) => log.all(options),
           tail: () => log.tail(),
+          lastEvent: (prefixes, after) => log.lastEvent(prefixes, after),
+          eventAt: (position) => log.eventAt(position),
         };
         const replace = (): EventStore => {
           log = memoryEventStore();

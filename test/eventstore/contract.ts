@@ -211,4 +211,43 @@ export function eventStoreContract(open: () => Promise<EventStore>): void {
       assert.ok((await store.tail()) >= position);
     });
   });
+
+  describe('lastEvent', () => {
+    it('is the newest event of the named streams, whatever others have written since', async () => {
+      const [own, other] = [stream(), `other${stream()}`];
+      const appended = events(2);
+      const { position } = await store.append(own, 'no_stream', appended);
+      const last = { position, eventId: appended[1]?.id };
+      assert.deepEqual(await store.lastEvent([own]), last);
+      await store.append(other, 'no_stream', events(3));
+      assert.deepEqual(await store.lastEvent([own]), last);
+      assert.deepEqual(await store.lastEvent([other, own], position - 1n), await store.lastEvent([other]));
+    });
+
+    it('is none where the newest of these streams is no later than the position', async () => {
+      const [own, other] = [stream(), `other${stream()}`];
+      const first = await store.append(own, 'no_stream', events(1));
+      await store.append(other, 'no_stream', events(3));
+      assert.equal(await store.lastEvent([own], first.position), null);
+      assert.equal(await store.lastEvent(['nobody-']), null);
+      const [second] = events(1);
+      assert.ok(second);
+      const { position } = await store.append(own, 0n, [second]);
+      await store.append(other, 2n, events(1));
+      assert.deepEqual(await store.lastEvent([own], first.position), { position, eventId: second.id });
+    });
+  });
+
+  describe('eventAt', () => {
+    it('is the event at exactly this position, and none between events or behind the last', async () => {
+      const [first, second] = events(2);
+      assert.ok(first && second);
+      const { position } = await store.append(stream(), 'no_stream', [first, second]);
+      assert.deepEqual(await store.eventAt(position), { position, eventId: second.id });
+      assert.equal(await store.eventAt(position - 1n), null);
+      assert.equal(await store.eventAt(position + 1n), null);
+      assert.equal(await store.eventAt((await store.tail()) + 1_000_000n), null);
+      assert.equal(await store.eventAt(0n), null);
+    });
+  });
 }

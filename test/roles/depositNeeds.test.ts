@@ -22,7 +22,11 @@ describe('the deposits to look at', () => {
         return given.database.query(...query);
       },
     } as Sql;
-    const stores = { clock: world.clock, store: world.store, database, reads: database, projected: project };
+    const caughtUp = async () => {
+      await project();
+      return world.store.tail();
+    };
+    const stores = { clock: world.clock, database, reads: database, caughtUp };
     return depositNeeds(() => stores).watch(chainId);
   };
   const addresses = (page: readonly WatchedDeposit[]) => page.map(({ address }) => address);

@@ -28,7 +28,7 @@ describe('readiness', () => {
     const core = { canWrite: () => canWrite, store, clock: systemClock, reads: database, chains: new Map() };
     const { checks } = await readiness({
       ...core,
-      projected: async () => {},
+      caughtUp: async () => 0n,
       clockWatch: { trouble: () => undefined, run: async () => {} },
     } as unknown as Core);
     return checks['eventStore'];

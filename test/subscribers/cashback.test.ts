@@ -32,11 +32,10 @@ const paidOut = (basisPoints = 1_000): readonly PaymentEvent[] => [
 
 describe('credit of completed payments', () => {
   const given = givenReadModels();
-  const worker = (projected = async (_: bigint) => {}) =>
+  const worker = (caughtUp = async () => {}) =>
     creditsWorker({
       ...given.world,
-      store: given.world.store,
-      projected,
+      caughtUp,
       due: (max, now) => dueCredits(given.database, { worker: creditsWorkerName, max, now }),
     });
   const due = () => worker().due(100, given.world.clock.now());

@@ -606,9 +606,8 @@ async function watching(transfers: readonly Transfer[]) {
     crash(point) {
       if (point === around.crashesAt) throw new Error('crashed');
     },
-    store: world.store,
     ingester,
-    async projected() {
+    async caughtUp() {
       if (!around.projected) throw new Unavailable('behind');
     },
     matchDeposits: async () => [{ ...ref, ...payinAddress(p.depositAddress, null), agreed_usd: 11n }],

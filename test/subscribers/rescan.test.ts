@@ -127,7 +127,7 @@ async function operator(ingester: Ingester, address: string, memo: string | null
     ...world,
     ...believing,
     ingester,
-    projected: async () => {},
+    caughtUp: async () => {},
     matchDeposits: async (addresses) =>
       addresses.some((paid) => paid.address === deposit.address && paid.memo === deposit.memo) ? [deposit] : [],
     unmatched: (transfer) => recordUnmatched(world, transfer),

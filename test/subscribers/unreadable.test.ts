@@ -33,7 +33,6 @@ describe('a transaction that could not be read', () => {
       confirming: { ...believing.confirming, shown: async () => around.deep },
       handle: log.handle,
       clock: log.clock,
-      store: log.store,
       ingester: {
         chainId: 8453,
         passes: ['head', 'final', 'finalLarge'],
@@ -49,7 +48,7 @@ describe('a transaction that could not be read', () => {
           return { blockNumber: 1n, chainTime: p.created_at };
         },
       } as Partial<Ingester> as Ingester,
-      projected: async () => {},
+      caughtUp: async () => {},
       matchDeposits: async () => [{ paymentId, appId, ...payinAddress(p.depositAddress, null), agreed_usd: 11n }],
       unmatched: async ({ txHash }) => around.unmatched.push(txHash) > 0,
       payinsInBlocks: async () => [],

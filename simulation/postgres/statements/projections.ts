@@ -136,26 +136,25 @@ export const projectionStatements: Statements = [
     },
   ],
   [
-    'SELECT generation, version, status, position, events FROM ops.projections',
+    'SELECT generation, version, status, position, event_id, applied_position, applied_id, events FROM ops.projections',
     (view, [set, status]) => active(view, set).filter((row) => row['status'] === status),
   ],
   [
-    'SELECT max(position) AS position FROM ops.projections',
-    (view) => {
-      const positions = view.rows('ops.projections').flatMap(({ position }) => (position === null ? [] : [position]));
-      return [{ position: positions.reduce((most, each) => (most === null || each > most ? each : most), null) }];
-    },
+    'SELECT set_name AS name, generation, position, event_id, applied_position, applied_id FROM ops.projections',
+    (view) => view.rows('ops.projections').map((row) => ({ ...row, name: row['set_name'] })),
   ],
+  ['SELECT name, NULL AS generation, position, event_id, applied_position, applied_id FROM ops.followers', () => []],
   ['SELECT position FROM ops.projections WHERE set_name = $1', (view, [set]) => active(view, set)],
   ['FROM pg_class c JOIN pg_attribute', (_view, [schema]) => columnsOf(schema)],
   [
-    'UPDATE ops.projections SET position = $1, events = events + $2',
-    (view, [position, events, set, generation, status, from]) => {
+    'UPDATE ops.projections SET position = $1, event_id = $2, applied_position = $3, applied_id = $4, events = events + $5',
+    (view, [position, event_id, applied_position, applied_id, events, set, generation, status, from]) => {
       const row = view.get('ops.projections', [set, generation]);
       // A row that somebody else moves is waited for, and then read again.
       if (row) view.put('ops.projections', row);
       if (!row || row['status'] !== status || row['position'] !== from) return [];
-      view.put('ops.projections', { ...row, position, events: row['events'] + BigInt(events), stopped: null });
+      const moved = { position, event_id, applied_position, applied_id };
+      view.put('ops.projections', { ...row, ...moved, events: row['events'] + BigInt(events), stopped: null });
       return [{}];
     },
   ],
