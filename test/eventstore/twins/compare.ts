@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { Clients } from './clients.ts';
 import { type Follower, officialFollower, productFollower } from './follower.ts';
-import { createPerformer, eventIds, type Performer } from './perform.ts';
+import { createPerformer, type EventIds, eventIds } from './perform.ts';
 import type { RestartedSequences, Sequence } from './steps.ts';
 import type { Signal } from './twin.ts';
 
@@ -48,34 +48,16 @@ export async function compareRestarted(
 ): Promise<void> {
   const prefix = freshPrefix();
   const ids = sequences.map(eventIds);
-  const [begin, end] = [randomUUID(), randomUUID()];
   const turns = Math.max(...sequences.map(({ steps }) => steps.length));
   const signals = signalsBefore(restarts, turns);
 
-  const [embedded, real] = await onBoth(twins, async (clients) => {
-    const performers = sequences.map(({ client }, i) =>
-      createPerformer(clients, client, `${prefix}-${i}-`, ids[i] ?? eventIds()),
-    );
-    const after = await mark(clients, prefix, begin);
-    const followers = [
-      officialFollower(clients.twin.url, [prefix], after),
-      productFollower(clients.store, [prefix], after),
-    ];
-    for (const [turn, before] of signals.entries()) {
-      for (const signal of before) {
-        await clients.twin.restart(signal);
-        await clients.renew();
-      }
-      for (const [i, { steps }] of sequences.entries()) {
-        const step = steps[turn];
-        if (step) await (performers[i] as Performer).perform(step);
-      }
-    }
-    await mark(clients, prefix, end);
-    const saw: string[][] = [];
-    for (const performer of performers) saw.push([...(await performer.finish())]);
-    return { saw, followed: await Promise.all(followers.map((follower) => followed(follower, end, ids))) };
-  });
+  const sides = await onBoth(twins, (clients) => openSide(clients, prefix, sequences, ids));
+  for (const [turn, before] of signals.entries()) {
+    // One side waits for the other: a broken connection fails the appends of all instances of the official client.
+    for (const signal of before) await onBoth(twins, (clients) => restart(clients, signal));
+    await onBoth(sides, (side) => side.take(turn));
+  }
+  const [embedded, real] = await onBoth(sides, (side) => side.finish());
   tally.sequences += sequences.length;
   tally.steps += sequences.reduce((sum, { steps }) => sum + steps.length, 0);
   tally.restarts += signals.flat().length;
@@ -83,6 +65,50 @@ export async function compareRestarted(
   assert.deepEqual(embedded.followed, real.followed, 'followers that stay through restarts get the same events');
   const [official, product] = real.followed;
   assert.deepEqual(official, product, 'both clients follow alike');
+}
+
+/** What takes turns on one twin. */
+interface Side {
+  /** Performs the step of that number of each sequence. */
+  take(turn: number): Promise<void>;
+  finish(): Promise<{ readonly saw: readonly (readonly string[])[]; readonly followed: readonly string[][] }>;
+}
+
+async function openSide(
+  clients: Clients,
+  prefix: string,
+  sequences: readonly Sequence[],
+  ids: readonly EventIds[],
+): Promise<Side> {
+  const performers = sequences.map(({ client, steps }, i) => ({
+    steps,
+    performer: createPerformer(clients, client, `${prefix}-${i}-`, ids[i] ?? eventIds()),
+  }));
+  const after = await mark(clients, prefix, randomUUID());
+  const followers = [
+    officialFollower(clients.twin.url, [prefix], after),
+    productFollower(clients.store, [prefix], after),
+  ];
+  return {
+    async take(turn) {
+      for (const { performer, steps } of performers) {
+        const step = steps[turn];
+        if (step) await performer.perform(step);
+      }
+    },
+    async finish() {
+      const saw: (readonly string[])[] = [];
+      for (const { performer } of performers) saw.push(await performer.finish());
+      const end = randomUUID();
+      await mark(clients, prefix, end);
+      return { saw, followed: await Promise.all(followers.map((follower) => followed(follower, end, ids))) };
+    },
+  };
+}
+
+async function restart(clients: Clients, signal: Signal): Promise<void> {
+  await clients.twin.restart(signal);
+  await clients.renew();
 }
 
 /** Signals by turn: one after the last turn as well. */
@@ -114,11 +140,8 @@ async function followed(
   );
 }
 
-async function onBoth<T>([embedded, real]: Twins, work: (clients: Clients) => Promise<T>): Promise<readonly [T, T]> {
-  const outcomes = await Promise.allSettled([work(embedded), work(real)]);
-  const [first, second] = outcomes.map((outcome) => {
-    if (outcome.status === 'rejected') throw outcome.reason;
-    return outcome.value;
-  });
-  return [first as T, second as T];
+async function onBoth<S, T>(both: readonly [S, S], work: (side: S) => Promise<T>): Promise<readonly [T, T]> {
+  const [first, second] = await Promise.allSettled(both.map(work));
+  for (const outcome of [first, second]) if (outcome?.status === 'rejected') throw outcome.reason;
+  return [first, second].map((outcome) => (outcome as PromiseFulfilledResult<T>).value) as [T, T];
 }

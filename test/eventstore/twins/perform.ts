@@ -1,6 +1,8 @@
 /** Performs the steps of one sequence on one twin, and writes down what its client sees. */
 import { randomUUID } from 'node:crypto';
 import type { Position } from '@eventstore/db-client';
+import { within } from '../../../src/eventstore/hearing.ts';
+import { patience_ms } from '../../support/patience.ts';
 import { list } from '../node/official.ts';
 import type { Clients, ExpectedRevision, Proposed, TwinClient } from './clients.ts';
 import { isSeen, outcomeOf, type Said, type Seen, seenBy } from './seen.ts';
@@ -242,7 +244,10 @@ export function createPerformer(clients: Clients, kind: ClientKind, prefix: stri
 
   return {
     async perform(step) {
-      observed.push({ step, saw: await act(step) });
+      observed.push({
+        step,
+        saw: await within(act(step), patience_ms, `${kind} on ${clients.twin.name}: ${JSON.stringify(step)}`),
+      });
     },
     async finish() {
       await pass();
