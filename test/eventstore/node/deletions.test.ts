@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { EventStoreDBClient } from '@eventstore/db-client';
-import { failsWith, json, list, many, newStream, officialClient, revisions } from './official.ts';
+import { failsWith, json, list, many, newStream, officialClient, oursAlone, revisions } from './official.ts';
 
 describe("the node's deletions and metadata", () => {
   let client: EventStoreDBClient;
@@ -69,6 +69,16 @@ describe("the node's deletions and metadata", () => {
       assert.deepEqual([success, nextExpectedRevision, position], [true, 1n, undefined]);
     });
 
+    oursAlone('the original shows it a moment after the answer')(
+      'is undone by an append before its answer',
+      async () => {
+        await client.appendToStream(stream, json());
+        await client.deleteStream(stream);
+        await client.appendToStream(stream, json());
+        assert.deepEqual(await revisions(client.readStream(stream)), [1]);
+      },
+    );
+
     it('is undone by setting metadata', async () => {
       await client.appendToStream(stream, many(2));
       await client.deleteStream(stream);
@@ -95,6 +105,15 @@ describe("the node's deletions and metadata", () => {
       await client.tombstoneStream(stream);
       await failsWith(list(client.readStream(stream, { fromRevision: 'end' })), 'unknown');
     });
+
+    oursAlone('the original accepts metadata where there has been some before')(
+      'ends the metadata of a stream as well',
+      async () => {
+        await client.setStreamMetadata(stream, { maxCount: 4 });
+        await client.tombstoneStream(stream);
+        await failsWith(client.setStreamMetadata(stream, { maxCount: 5 }), 'stream-deleted');
+      },
+    );
 
     it('may come before the stream', async () => {
       await failsWith(client.tombstoneStream(stream, { expectedRevision: 3n }), 'wrong-expected-version');

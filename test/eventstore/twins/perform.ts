@@ -133,7 +133,7 @@ export function createPerformer(clients: Clients, kind: ClientKind, prefix: stri
   function placeOf(place: Place): 'start' | 'end' | bigint {
     if (typeof place === 'string') return place;
     const position = positions.toSorted(ascending)[place.known % Math.max(1, positions.length)];
-    return position === undefined ? 'end' : position + (place.beside ? 1n : 0n);
+    return position ?? 'end';
   }
 
   /** At most the last revision: a subscription gets only events behind its start, and one of these is waited for. */
