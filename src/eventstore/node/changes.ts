@@ -1,7 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { type Expected, judgeAppend, type StreamView } from './appendRules.ts';
 import { type Batch, hasMetadata, isTombstoned, type Proposal } from './batch.ts';
-import { firstVisible, int64Max, isMetastream, metastreamOf, ownerOf, softDelete, withTruncateBefore } from './metadata.ts';
+import {
+  firstVisible,
+  int64Max,
+  isMetastream,
+  metastreamOf,
+  ownerOf,
+  softDelete,
+  withTruncateBefore,
+} from './metadata.ts';
 import type { RecentIds } from './recentIds.ts';
 
 /** What a client may ask to be done to a stream. */
