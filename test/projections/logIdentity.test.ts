@@ -252,5 +252,16 @@ describe('the log that read models were filled from', () => {
     await other.append(`payment-${randomUUID()}`, 'no_stream', [...events(20), event()]);
     const { ended } = on.start({ store: other });
     await assert.rejects(ended, LogSetBack);
+    const stopped = async () => {
+      const [row] = await on.database.query<{ stopped: string | null }>(
+        `SELECT stopped FROM ops.projections WHERE set_name = 'work'`,
+      );
+      return row?.stopped;
+    };
+    assert.match((await stopped()) ?? '', /^LogSetBack: .* npm run rebuild -- --log-restored/);
+
+    const { committed } = on.start();
+    await committed;
+    assert.equal(await stopped(), null);
   });
 });
