@@ -1,7 +1,7 @@
 /**
  * `npm test`: every spec in a few processes side by side, types, lint and rules beside them, and one report.
- * With files as arguments it runs those alone, and `--bundled` starts programs from bundles as a whole run does. One spec
- * runs by itself with `npx mocha`.
+ * With files as arguments it runs those alone, and `--bundled` starts programs from bundles as a whole run does.
+ * `--require-real-store` fails unless every spec of the real event store has run. One spec runs by itself with `npx mocha`.
  */
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -9,9 +9,10 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { bundlePrograms } from './runner/bundles.ts';
 import { checks, runChecks } from './runner/checks.ts';
+import { missingSpecs } from './runner/realStore.ts';
 import { endProcessesIn, filesIn, haveEnded, processesIn } from './runner/remains.ts';
 import { createReport } from './runner/report.ts';
-import { runShards } from './runner/shards.ts';
+import { runShards, type Work } from './runner/shards.ts';
 import { isWorld, specFiles } from './runner/specFiles.ts';
 
 /** Specs wait more than they work: twice as many shards as processors. Each has a Postgres and chains of its own. */
@@ -22,7 +23,7 @@ const givenStoreShards = 1;
 const worldShards = Math.max(availableParallelism(), 2);
 
 const { values, positionals } = parseArgs({
-  options: { shards: { type: 'string' }, bundled: { type: 'boolean' } },
+  options: { shards: { type: 'string' }, bundled: { type: 'boolean' }, 'require-real-store': { type: 'boolean' } },
   allowPositionals: true,
 });
 const isWhole = positionals.length === 0;
@@ -36,6 +37,7 @@ let stopping = false;
 const report = createReport(files.length + (isWhole ? checks.length : 0), print);
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop);
 
+const ran: Work[] = [];
 const [missed] = await Promise.all([
   runShards({
     files,
@@ -43,11 +45,15 @@ const [missed] = await Promise.all([
     worlds: { include: isWorld, shards: worldShards },
     folder,
     programOptions,
-    onWork: report.add,
+    onWork(work) {
+      ran.push(work);
+      report.add(work);
+    },
   }),
   isWhole ? runChecks(report.add) : undefined,
 ]);
 for (const file of missed) report.fail(file, 'was run by no shard');
+if (values['require-real-store']) for (const why of missingSpecs(ran)) report.fail('the real event store', why);
 if (files.length === 0) report.fail('the suite', 'has no spec file');
 await lookForRemains();
 process.exitCode = report.close();
