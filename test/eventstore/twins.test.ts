@@ -8,7 +8,7 @@ import { embeddedTwin, realTwin } from './twins/twin.ts';
 
 /** Set both to repeat a run, or to make a long one. TWIN_RUNS counts the sequences without restarts. */
 const runs = Number(process.env['TWIN_RUNS'] ?? 60);
-const seed = Number(process.env['TWIN_SEED'] ?? randomInt(2 ** 31));
+const seed = Number(process.env['TWIN_SEED'] || randomInt(2 ** 31));
 const fixedSeed = 37;
 
 /** Sequences that share their restarts, and how many sequences without restarts there are for each such group. */
