@@ -7,7 +7,9 @@ import { onStop } from './hooks.ts';
 import { patience_ms } from './patience.ts';
 
 export interface ServerProcess {
-  /** Starts the process, unless it runs, and resolves when it is ready. @throws Error when it ends for good before */
+  /** Starts the process, unless it runs, and does not wait for it. */
+  launch(): void;
+  /** As `launch`, and resolves when the process is ready. @throws Error when it ends for good before */
   start(): Promise<void>;
   /** Sends SIGTERM and resolves when the process has ended. */
   stop(): Promise<void>;
@@ -43,7 +45,7 @@ export function createServerProcess(options: ServerOptions): ServerProcess {
   const isAlive = () => child !== undefined && child.exitCode === null && child.signalCode === null;
   const quote = () => readFileSync(logFile, 'utf8').slice(-quotedMax);
 
-  function launch(): void {
+  function spawnOnce(): void {
     const log = openSync(logFile, 'a');
     const launched = spawn(program, args, { env, stdio: ['ignore', log, log] });
     closeSync(log);
@@ -51,7 +53,7 @@ export function createServerProcess(options: ServerOptions): ServerProcess {
     launched.once('exit', () => {
       if (ending || restarts >= restartsMax) return;
       restarts += 1;
-      launch();
+      spawnOnce();
     });
   }
 
@@ -64,10 +66,13 @@ export function createServerProcess(options: ServerOptions): ServerProcess {
   }
 
   const server: ServerProcess = {
-    async start() {
+    launch() {
       if (isAlive()) return;
       [ending, restarts] = [false, 0];
-      launch();
+      spawnOnce();
+    },
+    async start() {
+      server.launch();
       for (const until_ms = performance.now() + patience_ms; performance.now() < until_ms; await sleep(poll_ms)) {
         if (!isAlive()) throw new Error(`${program} ended before it was ready:\n${quote()}`);
         if (await isReady()) return;
