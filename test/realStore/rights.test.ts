@@ -6,27 +6,32 @@ import type { Database } from '../../src/postgres/database.ts';
 import { createGuideUser, grantGuideUser, guideUser } from '../support/operationsGuide.ts';
 import { runTool } from '../support/operatorTools.ts';
 import { freshDatabase } from '../support/postgres.ts';
+import { type RealCluster, startRealCluster } from '../support/realCluster.ts';
+import { describeOnRealStore } from '../support/realEventStore.ts';
 import { createSandbox } from '../support/sandbox.ts';
-import { realEventStore, startRealCluster } from '../support/startedCluster.ts';
 
 const guide = 'docs/operations.md, The event store';
 
 type User = typeof guideUser;
 
-describe('the event store’s user', () => {
+describeOnRealStore('the event store’s user', () => {
   /** Of the cluster, as its administrator. */
   let url: string;
+  let cluster: RealCluster | undefined;
   let operator: EventStoreDBClient;
   let database: Database;
-  before(async function () {
-    // The real server is not part of the project.
-    if (realEventStore === undefined) this.skip();
-    ({ url } = await startRealCluster());
+  before(async () => {
+    cluster = await startRealCluster();
+    await cluster.whole();
+    ({ url } = cluster);
     operator = EventStoreDBClient.connectionString(url);
     database = await freshDatabase();
     await createGuideUser(url);
   });
-  after(() => operator?.dispose());
+  after(async () => {
+    await operator?.dispose();
+    await cluster?.stop();
+  });
 
   const urlOf = (user?: User) => url.replace(/[^/]*@/, user ? `${user.name}:${user.password}@` : '');
 

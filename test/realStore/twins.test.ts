@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto';
 import fc from 'fast-check';
+import { describeOnRealStore } from '../support/realEventStore.ts';
 import { type Clients, openClients } from './twins/clients.ts';
 import { compareRestarted, compareSequence, type Tally, type Twins } from './twins/compare.ts';
-import { realEventStoreProgram } from './twins/realEventStore.ts';
 import { restartedSequences, sequence } from './twins/steps.ts';
 import { embeddedTwin, realTwin } from './twins/twin.ts';
 
@@ -19,12 +19,11 @@ const groups = Math.ceil(runs / runsPerGroup);
 /** A long run takes as long as its number of sequences demands. */
 const eachStepIsBounded = 0;
 
-describe('the embedded node and a real EventStoreDB', () => {
+describeOnRealStore('the embedded node beside the real one', () => {
   let twins: Twins;
   const tally: Tally = { sequences: 0, steps: 0, restarts: 0 };
 
-  before(async function () {
-    if (realEventStoreProgram === undefined) return this.skip();
+  before(async () => {
     const [embedded, real] = await Promise.all([embeddedTwin(), realTwin()]);
     twins = [openClients(embedded), openClients(real)] as const satisfies readonly Clients[];
   });

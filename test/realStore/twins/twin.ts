@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { onStop } from '../../support/hooks.ts';
+import { startRealEventStore } from '../../support/realEventStore.ts';
 import { temporaryDirectory } from '../../support/temporaryDirectory.ts';
-import { startRealEventStore } from './realEventStore.ts';
 
 export type Signal = 'SIGTERM' | 'SIGKILL';
 
@@ -21,28 +21,31 @@ interface Running {
   stop(signal: Signal): Promise<void>;
 }
 
-async function twinOf(name: Twin['name'], start: (port?: number) => Promise<Running>): Promise<Twin> {
-  let running = await start();
-  const { url, port } = running;
-  onStop(() => running.stop('SIGTERM'));
+export async function realTwin(): Promise<Twin> {
+  const { url, start, stop, kill } = await startRealEventStore();
   return {
-    name,
+    name: 'real',
     url,
     async restart(signal) {
-      await running.stop(signal);
-      running = await start(port);
+      await (signal === 'SIGKILL' ? kill() : stop());
+      await start();
     },
   };
 }
 
-export function realTwin(): Promise<Twin> {
-  const folder = temporaryDirectory();
-  return twinOf('real', (port) => startRealEventStore({ folder, ...(port !== undefined && { port }) }));
-}
-
-export function embeddedTwin(): Promise<Twin> {
+export async function embeddedTwin(): Promise<Twin> {
   const dataDir = temporaryDirectory();
-  return twinOf('embedded', (port = 0) => startEmbedded(dataDir, port));
+  let running = await startEmbedded(dataDir, 0);
+  const { url, port } = running;
+  onStop(() => running.stop('SIGTERM'));
+  return {
+    name: 'embedded',
+    url,
+    async restart(signal) {
+      await running.stop(signal);
+      running = await startEmbedded(dataDir, port);
+    },
+  };
 }
 
 const program = fileURLToPath(new URL('../../../src/cli/eventstore.ts', import.meta.url));

@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Position } from '@eventstore/db-client';
 import { within } from '../../../src/eventstore/hearing.ts';
+import { list } from '../../eventstore/node/official.ts';
 import { patience_ms } from '../../support/patience.ts';
-import { list } from '../node/official.ts';
 import type { Clients, ExpectedRevision, Proposed, TwinClient } from './clients.ts';
 import { isSeen, outcomeOf, type Said, type Seen, seenBy } from './seen.ts';
 import type { AppendStep, ClientKind, Expected, Place, PrefixKind, RepeatStep, Step, StreamNumber } from './steps.ts';
