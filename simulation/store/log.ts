@@ -5,6 +5,8 @@ import { type LogPlace, placeOf, type StoredEvent } from '../../domain/decider.t
 
 /** Positions are sparse, as in the real store. */
 const positionStep = 64n;
+/** After so many appends the store writes a record of its own, as after an election: it has a position, and is no event. */
+const appendsPerRecord = 16;
 const pageMost = 500;
 
 export interface SimulatedLog {
@@ -30,6 +32,19 @@ export function createLog(appended: (event: StoredEvent) => void): SimulatedLog 
   const streams = new Map<string, StoredEvent[]>();
   const listeners = new Set<() => void>();
   const tail = (): bigint => log.at(-1)?.position ?? 0n;
+  /** Position of the last record, whether it is an event or the store's own. */
+  let end = 0n;
+  let appends = 0;
+
+  function behind(position: bigint): number {
+    let [from, to] = [0, log.length];
+    while (from < to) {
+      const middle = (from + to) >> 1;
+      if ((log[middle]?.position ?? 0n) > position) to = middle;
+      else from = middle + 1;
+    }
+    return from;
+  }
 
   return {
     append(stream, expected, events) {
@@ -43,23 +58,28 @@ export function createLog(appended: (event: StoredEvent) => void): SimulatedLog 
         throw new StreamConflict(stream, expected, history.length === 0 ? null : BigInt(history.length - 1));
       for (const { id, type, data, metadata } of events) {
         const copied = JSON.parse(JSON.stringify({ data, metadata })) as Pick<StoredEvent, 'data' | 'metadata'>;
-        const place = { stream, revision: BigInt(history.length), position: tail() + positionStep };
+        const place = { stream, revision: BigInt(history.length), position: end + positionStep };
+        end = place.position;
         const stored: StoredEvent = { ...place, id, type, ...copied };
         history.push(stored);
         log.push(stored);
         appended(stored);
       }
       streams.set(stream, history);
+      const outcome = { revision: BigInt(history.length - 1), position: tail() };
+      appends += 1;
+      if (appends % appendsPerRecord === 0) end += positionStep;
       for (const grown of [...listeners]) grown();
-      return { revision: BigInt(history.length - 1), position: tail() };
+      return outcome;
     },
     stream: (name) => streams.get(name) ?? [],
     after(position, prefixes) {
-      // Positions are multiples of the step, without a gap.
-      const page = log.slice(Number(position / positionStep), Number(position / positionStep) + pageMost);
-      const end = page.at(-1)?.position ?? position;
+      const from = behind(position);
+      const page = log.slice(from, from + pageMost);
+      const live = from + page.length >= log.length;
       const events = page.filter(({ stream }) => prefixes.some((prefix) => stream.startsWith(prefix)));
-      return { events, position: end, live: end >= tail() };
+      const reached = live ? end : (page.at(-1)?.position ?? position);
+      return { events, position: live && end < position ? position : reached, live };
     },
     tail,
     lastEvent(prefixes, after) {
@@ -67,7 +87,7 @@ export function createLog(appended: (event: StoredEvent) => void): SimulatedLog 
       return found && found.position > after ? placeOf(found) : null;
     },
     eventAt(position) {
-      const found = log[Number(position / positionStep) - 1];
+      const found = log[behind(position) - 1];
       return found?.position === position ? placeOf(found) : null;
     },
     all: () => log,
@@ -77,6 +97,8 @@ export function createLog(appended: (event: StoredEvent) => void): SimulatedLog 
     },
     cutBack(position) {
       log = log.filter((event) => event.position <= position);
+      // The store that starts on the backup writes a record of its own.
+      end = tail() + positionStep;
       streams.clear();
       for (const event of log) streams.set(event.stream, [...(streams.get(event.stream) ?? []), event]);
     },
