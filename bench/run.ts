@@ -15,11 +15,12 @@ import { benchPages } from './pages.ts';
 import { benchPayouts } from './payouts.ts';
 import { benchRebuild, type Filled, openFilled } from './rebuild.ts';
 import { benchScale } from './scale.ts';
+import { benchSharedStore } from './sharedStore.ts';
 import { benchSweep } from './sweep.ts';
 import { benchWatch } from './watch.ts';
 import { type BenchWorld, openWorld } from './world.ts';
 
-/** `idle` takes hours, `calls`, `detection`, `payouts` and `memory` minutes; `log` measures the event store alone, `sweep` and `batch` gas, `audit` the auditor's verifier, `scale` two instances of the API: only when asked for. */
+/** `idle` takes hours, `calls`, `detection`, `payouts` and `memory` minutes; `log` measures the event store alone, `sweep` and `batch` gas, `audit` the auditor's verifier, `scale` two instances of the API, `sharedStore` a real EventStoreDB: only when asked for. */
 const benches = [
   'create',
   'pages',
@@ -37,6 +38,7 @@ const benches = [
   'audit',
   'batch',
   'scale',
+  'sharedStore',
 ] as const;
 
 interface Options {
@@ -90,6 +92,7 @@ else if (options.only === 'payouts') console.log(`\n${await benchPayouts(options
 else if (options.only === 'sweep') console.log(`\n${await benchSweep()}`);
 else if (options.only === 'audit') console.log(`\n${await benchAudit(options)}`);
 else if (options.only === 'batch') console.log(`\n${await benchBatch()}`);
+else if (options.only === 'sharedStore') console.log(`\n${await benchSharedStore(options)}`);
 else if (options.only === 'log') console.log(`\n${await benchLog(options)}`);
 else await inOneWorld();
 

@@ -29,14 +29,21 @@ export interface BenchWorld {
 const chainId = 8453 as const;
 const statementTimeout_ms = 10 * 60_000;
 
+export interface WorldOptions {
+  readonly blockTime_s?: number;
+  /** Starts the event store with its data in `dataDir`. Default: the embedded node. */
+  readonly startStore?: (options: { readonly dataDir: string }) => Promise<EmbeddedNode>;
+}
+
 /** One chain, because every payment of the measurements goes from Base to Base. */
-export async function openWorld({ blockTime_s = 1 } = {}): Promise<BenchWorld> {
+export async function openWorld(options: WorldOptions = {}): Promise<BenchWorld> {
+  const { blockTime_s = 1, startStore = spawnEmbeddedNode } = options;
   const dataDir = mkdtempSync(join(tmpdir(), 'payment-intents-bench-'));
   mkdirSync(join(dataDir, 'eventstore'));
   const children = openChildren(join(dataDir, 'processes.json'));
   const keys = keepKeys(dataDir);
   const world = await startWorld({ dataDir, children, keys, blockTime_s, chainIds: [chainId], step: () => {} });
-  const eventStore = await spawnEmbeddedNode({ dataDir: join(dataDir, 'eventstore') });
+  const eventStore = await startStore({ dataDir: join(dataDir, 'eventstore') });
   const rpcUrl = world.rpcUrls.get(chainId) ?? '';
   const env = {
     MODE: 'sandbox',

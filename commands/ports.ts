@@ -42,7 +42,7 @@ export abstract class TransientError extends Error {}
 
 /** The store cannot be reached or is overloaded. Nothing is known to be written; try again after `retryAfter_s`. */
 export class Unavailable extends TransientError {
-  override readonly name = 'Unavailable';
+  override readonly name: string = 'Unavailable';
   readonly retryAfter_s: number;
   constructor(message: string, retryAfter_s = 1, options?: ErrorOptions) {
     super(message, options);

@@ -168,6 +168,13 @@ export const markStopped = (sql: Sql, { set, number }: Generation, reason: strin
     number,
   ]);
 
+/** It runs again: whatever stopped it is fixed, or stops it once more. */
+export const clearStopped = (sql: Sql, { set, number }: Generation) =>
+  sql.query(
+    'UPDATE ops.projections SET stopped = NULL WHERE set_name = $1 AND generation = $2 AND stopped IS NOT NULL',
+    [set, number],
+  );
+
 /** Locks the active generation's checkpoint: its runner cannot commit until the transaction ends. */
 export async function lockActive(tx: Sql, set: string): Promise<{ readonly events: bigint } | undefined> {
   const [active] = await tx.query<{ events: bigint }>(

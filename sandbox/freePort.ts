@@ -17,7 +17,8 @@ export async function freePort(): Promise<number> {
   );
 }
 
-async function canListen(port: number): Promise<boolean> {
+/** Whether nobody listens on this port of 127.0.0.1 now. */
+export async function canListen(port: number): Promise<boolean> {
   const server: Server = createServer();
   try {
     await once(server.listen(port, '127.0.0.1'), 'listening');

@@ -1,7 +1,8 @@
 /**
  * `npm test`: every spec in a few processes side by side, types, lint and rules beside them, and one report.
  * With files as arguments it runs those alone, and `--bundled` starts programs from bundles as a whole run does.
- * `--times FILE` writes wall and processor seconds of each file as JSON. One spec runs by itself with `npx mocha`.
+ * `--times FILE` writes wall and processor seconds of each file as JSON. `--require-real-store` fails unless every spec of
+ * the real event store has run. One spec runs by itself with `npx mocha`.
  */
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -9,6 +10,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { bundlePrograms } from './runner/bundles.ts';
 import { checks, runChecks } from './runner/checks.ts';
+import { missingSpecs } from './runner/realStore.ts';
 import { endProcessesIn, filesIn, haveEnded, processesIn } from './runner/remains.ts';
 import { createReport } from './runner/report.ts';
 import { runShards, type Work } from './runner/shards.ts';
@@ -23,7 +25,12 @@ const givenStoreShards = 1;
 const worldShards = Math.max(availableParallelism(), 2);
 
 const { values, positionals } = parseArgs({
-  options: { shards: { type: 'string' }, bundled: { type: 'boolean' }, times: { type: 'string' } },
+  options: {
+    shards: { type: 'string' },
+    bundled: { type: 'boolean' },
+    times: { type: 'string' },
+    'require-real-store': { type: 'boolean' },
+  },
   allowPositionals: true,
 });
 const isWhole = positionals.length === 0;
@@ -50,6 +57,7 @@ const [missed] = await Promise.all([
   isWhole ? runChecks(addWork) : undefined,
 ]);
 for (const file of missed) report.fail(file, 'was run by no shard');
+if (values['require-real-store']) for (const why of missingSpecs(ran)) report.fail('the real event store', why);
 if (files.length === 0) report.fail('the suite', 'has no spec file');
 await lookForRemains();
 if (values.times) writeTimes(values.times, ran);

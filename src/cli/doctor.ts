@@ -9,7 +9,8 @@ import { chainCheck } from '../doctor/chains.ts';
 import { type Check, type Examined, examine, type Finding, type Verdict, verdictOf } from '../doctor/checks.ts';
 import { machineCheck } from '../doctor/machine.ts';
 import { serviceCheck } from '../doctor/service.ts';
-import { eventStoreCheck, postgresCheck } from '../doctor/stores.ts';
+import { eventStoreCheck, type JoinedStore, postgresCheck } from '../doctor/stores.ts';
+import { storeAddress } from '../eventstore/address.ts';
 import { openEventStore } from '../eventstore/client.ts';
 import { identityOf } from '../postgres/chainIdentities.ts';
 import { type Database, openDatabase } from '../postgres/database.ts';
@@ -83,10 +84,11 @@ function checksOf(config: Config, database: Database, operations: string | undef
 const hasStore = ({ eventStoreUrl, dataDir }: Config): boolean =>
   eventStoreUrl !== null || existsSync(join(dataDir, 'eventstore'));
 
-async function joinStore({ dataDir }: Config) {
+async function joinStore({ dataDir }: Config): Promise<JoinedStore> {
   const { eventStoreUrl, close } = await eventStoreOf({ data: dataDir }, 'join');
   const store = openEventStore({ url: eventStoreUrl });
-  return { store, close: () => store.close().finally(close) };
+  const user = storeAddress(eventStoreUrl).user?.username ?? null;
+  return { store, user, close: () => store.close().finally(close) };
 }
 
 const marks: Readonly<Record<Verdict, Mark>> = {

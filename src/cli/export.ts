@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { SingleBar } from 'cli-progress';
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { streamPrefixes } from '../../commands/codec.ts';
-import type { EventStore } from '../../commands/ports.ts';
+import { type EventStore, Unavailable } from '../../commands/ports.ts';
 import { smaller } from '../../domain/money.ts';
 import { parseInstant } from '../../domain/time.ts';
 import { openEventStore } from '../eventstore/client.ts';
 import { type Format, formats } from '../export/formats.ts';
 import { eventsOfLog, rowsOfChanges } from '../export/log.ts';
-import { ExportError, type Exported, readManifest, rowsIn } from '../export/manifest.ts';
+import { ExportError, type Exported, type Manifest, readManifest, rowsIn } from '../export/manifest.ts';
 import { rowsOfPeriod } from '../export/rows.ts';
 import { runExport } from '../export/run.ts';
 import type { Source } from '../export/source.ts';
@@ -79,7 +79,7 @@ async function main(subject: Subject, options: Options): Promise<void> {
   const signal = untilInterrupted('Interrupted: run it again, it goes on where it stopped.');
   const directory = options.out ?? join(options.data, 'exports', `${subject}-${options.format}`);
   const exports = exportedBy(subject, options, directory);
-  await withSource(exports, { ...options, directory }, signal, async (source) => {
+  await withSource(exports, { ...options, directory }, signal, async (source, known) => {
     const bar = new SingleBar({
       format: `${subject} [{bar}] {percentage}% | {rows} rows | {duration_formatted}`,
       noTTYOutput: true,
@@ -88,7 +88,7 @@ async function main(subject: Subject, options: Options): Promise<void> {
     bar.start(1_000, 0, { rows: 0 });
     try {
       const { manifest, added } = await runExport({
-        ...{ directory, exports, source, signal, partRows: options.partRows },
+        ...{ directory, exports, source, signal, partRows: options.partRows, ...(known && { known }) },
         onProgress: ({ rows, share }) => bar.update(Math.round(share * 1_000), { rows }),
       });
       bar.update(1_000, { rows: rowsIn(manifest) });
@@ -126,29 +126,44 @@ async function withSource(
   exports: Exported,
   { directory, ...where }: Options & { readonly directory: string },
   signal: AbortSignal,
-  work: (source: Source) => Promise<void>,
+  work: (source: Source, known?: Manifest['known']) => Promise<void>,
 ): Promise<void> {
   if (exports.by === 'period') return await withDatabase(where, (database) => work(sourceOfPeriod(database, exports)));
   await withStore(where, async (store) => {
     const until = await store.tail();
-    mustReach(until, directory);
+    await mustContinue(store, until, directory);
+    const known = await knownEvent(store);
     const deps = { store, signal, prefixes: streamPrefixes };
-    if (exports.subject === 'events') return await work(eventsOfLog({ ...deps, until }, exports));
+    if (exports.subject === 'events') return await work(eventsOfLog({ ...deps, until }, exports), known);
     const view = viewOf[exports.subject];
     await withDatabase(where, async (database) => {
       const end = smaller(await checkpoint(database), until);
-      await work(rowsOfChanges({ ...deps, until: end }, database, view, columnsOf[exports.subject]));
+      await work(rowsOfChanges({ ...deps, until: end }, database, view, columnsOf[exports.subject]), known);
     });
   });
 }
 
-/** @throws ExportError for a log that is shorter than what was exported of it */
-function mustReach(end: bigint, directory: string): void {
-  const { upTo, exports } = readManifest(directory) ?? { upTo: null };
-  if (upTo === null || exports.by !== 'log' || BigInt(upTo) <= end) return;
+/** @throws ExportError when the directory holds an export of another log */
+async function mustContinue(store: EventStore, end: bigint, directory: string): Promise<void> {
+  const { upTo, exports, known } = readManifest(directory) ?? { upTo: null };
+  if (upTo === null || exports.by !== 'log') return;
+  const found = known ? await store.eventAt(BigInt(known.position)) : null;
+  // The manifests of older versions name no event.
+  const isKnown = known === undefined || found?.eventId === known.eventId;
+  if (isKnown && BigInt(upTo) <= end) return;
+  const why = isKnown ? `this log ends at ${end}` : `event ${known?.eventId} is not at position ${known?.position}`;
   throw new ExportError(
-    `${directory} holds the log up to ${upTo}, but it ends at ${end}: it was restored from a backup, or is another one. Name another directory with --out`,
+    `${directory} holds another log up to position ${upTo} (${why}): it was restored from a backup, or EVENTSTORE_URL names another log. Name another directory with --out`,
   );
+}
+
+/** The log's last event of ours; undefined where too many events of other applications follow it. */
+async function knownEvent(store: EventStore): Promise<Manifest['known']> {
+  const last = await store.lastEvent(streamPrefixes).catch((error: unknown) => {
+    if (error instanceof Unavailable) return null;
+    throw error;
+  });
+  return last ? { position: last.position.toString(), eventId: last.eventId } : undefined;
 }
 
 function sourceOfPeriod(database: Database, exports: Exported): Source {

@@ -1,11 +1,12 @@
 /** The two stores: whether they answer, keep what they are given, and fit each other. */
+import type { EventStore } from '../../commands/ports.ts';
 import { ProjectionOutdated, readActive } from '../../projections/generations.ts';
 import { projectionSets } from '../../projections/sets.ts';
-import type { OpenEventStore } from '../eventstore/client.ts';
 import type { Database } from '../postgres/database.ts';
 import { waitingMigrations } from '../postgres/migrate.ts';
 import { compareWithLog, LogSetBack } from '../runtime/logSetBack.ts';
 import { broken, type Check, type Finding, fine, look, reasonOf } from './checks.ts';
+import { storeAccess } from './storeAccess.ts';
 
 /** The major version that the compose file names and the suite runs on. */
 const tried = 18;
@@ -96,26 +97,31 @@ async function readModels(database: Database): Promise<readonly Finding[]> {
   );
 }
 
-type Log = Pick<OpenEventStore, 'tail' | 'eventAt' | 'lastEvent' | 'read'>;
+/** A store that is opened for the check. */
+export interface JoinedStore {
+  readonly store: EventStore;
+  /** Of EVENTSTORE_URL; null if the URL names none. */
+  readonly user: string | null;
+  readonly close: () => Promise<void>;
+}
 
 /** @param open joins the store that is used, or starts the embedded one for this */
-export const eventStoreCheck = (
-  open: () => Promise<{ readonly store: Log; readonly close: () => Promise<void> }>,
-  database: Database,
-): Check => ({
+export const eventStoreCheck = (open: () => Promise<JoinedStore>, database: Database): Check => ({
   area: 'Event store',
   async look() {
-    const { store, close } = await open();
+    const { store, user, close } = await open();
     try {
+      const access = await storeAccess(store, user);
+      if (access.some(({ verdict }) => verdict === 'broken')) return access;
       const end = await store.tail();
-      return [fine('answers', `its log ends at position ${end}`), await asPostgresKnows(database, store)];
+      return [fine('answers', `its log ends at position ${end}`), ...access, await asPostgresKnows(database, store)];
     } finally {
       await close();
     }
   },
 });
 
-async function asPostgresKnows(database: Database, store: Log): Promise<Finding> {
+async function asPostgresKnows(database: Database, store: EventStore): Promise<Finding> {
   try {
     const waiting = await waitingMigrations(database);
     if (waiting.length > 0)

@@ -89,14 +89,19 @@ export class Unusable extends Unavailable {
 const certificate = /certificate|altnames/i;
 const noTls = /wrong version number|packet length too long|EPROTO/i;
 
+/** The user is unknown or the password is wrong. A missing right has the status PERMISSION_DENIED. */
+export const isUnauthenticated = (error: unknown): boolean => codeOf(error) === status.UNAUTHENTICATED;
+
+/** The user lacks a right, or the call names no user. */
+export const isForbidden = (error: unknown): boolean =>
+  typeOf(error) === ErrorType.ACCESS_DENIED && !isUnauthenticated(error);
+
 /** What must be mended in EVENTSTORE_URL, or in the store itself; null for any other failure. */
 export function unusable(error: unknown): Unusable | null {
   const reason = reasonOf(error);
-  if (typeOf(error) === ErrorType.ACCESS_DENIED)
-    return new Unusable(
-      'the store refuses its user or password, or this user may not read and write all streams',
-      error,
-    );
+  if (isUnauthenticated(error)) return new Unusable('the store refuses its user or password', error);
+  if (isForbidden(error))
+    return new Unusable('its user lacks a right in the store; run npm run doctor, which names the right', error);
   if (!isConnectionLoss(error)) return null;
   if (certificate.test(reason))
     return new Unusable(

@@ -30,13 +30,16 @@ export interface AllOptions {
   readonly signal: AbortSignal;
 }
 
-/** The server has no record at the position to continue after. */
-export class ForeignPosition extends Error {
+/**
+ * The server has no record at the position to continue after. Callers subscribe again from an event that they find in the log
+ * (src/runtime/logSetBack.ts): a record of the store's own, which a checkpoint may name, can be missing from another leader's log.
+ */
+export class ForeignPosition extends Unavailable {
   override readonly name = 'ForeignPosition';
   constructor(after: bigint | null, reason: string) {
     super(
-      `the event log has no position ${after} (${reason}): the log was restored from a backup, or EVENTSTORE_URL names another log. ` +
-        'Stop the service. If the log was restored, run npm run rebuild -- --log-restored (docs/operations.md, Backup)',
+      `the event log has no record at position ${after} (${reason}): subscribe again. If that does not help, the log was restored from a backup, ` +
+        'or EVENTSTORE_URL names another log (docs/operations.md, Backup)',
     );
   }
 }

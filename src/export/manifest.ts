@@ -47,6 +47,8 @@ const Manifest = Type.Object(
     complete: Type.Boolean(),
     /** All up to here is in the parts: a position in the log, or the key of a row. */
     upTo: nullable(Text(1_000)),
+    /** An event of the log that is exported: another log is not gone on with. Of an export by log alone. */
+    known: Type.Optional(Type.Object({ position: Position, eventId: Text(64) }, closed)),
     parts: Type.Array(
       Type.Object({ file: Text(64), rows: Count, bytes: Count, sha256: Digest, upTo: Text(1_000) }, closed),
       {

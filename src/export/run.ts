@@ -21,6 +21,8 @@ export interface ExportDeps {
   readonly signal: AbortSignal;
   /** Rows of a part, and what an interrupted export writes again at most; the page that passes it is still in it. */
   readonly partRows?: number;
+  /** An event by which the log is recognized when the export goes on. */
+  readonly known?: Manifest['known'];
   /** Called after each page. */
   readonly onProgress?: (done: { readonly rows: number; readonly share: number }) => void;
   /** Called where a stop must neither lose nor repeat a row. */
@@ -37,7 +39,7 @@ interface OpenPart {
 
 /** @returns what the directory holds now, and how many rows are new. @throws ExportError, Unavailable */
 export async function runExport(deps: ExportDeps): Promise<{ readonly manifest: Manifest; readonly added: number }> {
-  const { directory, exports, source, signal, partRows = partRowsDefault, onProgress, crash = () => {} } = deps;
+  const { directory, exports, source, signal, known, partRows = partRowsDefault, onProgress, crash = () => {} } = deps;
   let manifest = openManifest(directory, exports);
   const before = rowsIn(manifest);
   let part: OpenPart | null = null;
@@ -53,7 +55,7 @@ export async function runExport(deps: ExportDeps): Promise<{ readonly manifest: 
     await crash('finished');
     const kept = open && upTo !== null ? [await keepPart(directory, open.file, open.rows, upTo)] : [];
     await crash('named');
-    const next = { ...manifest, complete, upTo, parts: [...manifest.parts, ...kept] };
+    const next = { ...manifest, complete, upTo, ...(known && { known }), parts: [...manifest.parts, ...kept] };
     writeManifest(directory, manifest, next);
     manifest = next;
     await crash('kept');

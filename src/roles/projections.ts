@@ -2,6 +2,7 @@ import { eventCodec } from '../../commands/codec.ts';
 import { introduceWebhookTypes } from '../../commands/introduceWebhookTypes.ts';
 import { laterWebhookEventTypes } from '../../domain/webhook.ts';
 import { projectionSets } from '../../projections/sets.ts';
+import { LogSetBack } from '../runtime/logSetBack.ts';
 import { type ProjectionReport, runProjections } from '../runtime/projections.ts';
 import { sharedLog } from '../runtime/sharedLog.ts';
 import type { Telemetry } from '../runtime/telemetry.ts';
@@ -39,6 +40,7 @@ function observe(telemetry: Telemetry, report: ProjectionReport): void {
       'projections wait for a store',
     );
   } else {
+    if (report.error instanceof LogSetBack) telemetry.alarm('logSetBack', { set }, report.error.message);
     telemetry.alarm(
       'projectionStopped',
       { set, error: String(report.error) },

@@ -6,13 +6,20 @@ import { epochMs } from '../../domain/time.ts';
 import { describeTables } from '../../projections/apply.ts';
 import { type CommitDeps, commitBatch, type EventBatch, PoisonEvent } from '../../projections/commit.ts';
 import { createFold, introductionsIn, introductionsStream } from '../../projections/fold.ts';
-import { FenceLost, type Generation, markStopped, openActive } from '../../projections/generations.ts';
+import {
+  clearStopped,
+  FenceLost,
+  type Generation,
+  markStopped,
+  openActive,
+  readActive,
+} from '../../projections/generations.ts';
 import type { ProjectionSet } from '../../projections/projection.ts';
 import type { Database } from '../postgres/database.ts';
 import { ddlOf } from '../postgres/migrate.ts';
 import { follow } from './follow.ts';
 import type { Leases } from './leases.ts';
-import { refuseSetBack } from './logSetBack.ts';
+import { LogSetBack, refuseSetBack } from './logSetBack.ts';
 import { systemClock } from './system.ts';
 
 export interface ProjectionDeps {
@@ -64,16 +71,17 @@ const pauseMax_ms = 5_000;
  * @throws PoisonEvent, ProjectionOutdated, LogSetBack and what else cannot pass by itself; said in the checkpoint's row too
  */
 export async function runProjections(options: RunProjections): Promise<void> {
-  const { store, database, leases, clock, set, signal, introduce = async () => {}, report = () => {} } = options;
+  const { database, leases, clock, set, signal, introduce = async () => {}, report = () => {} } = options;
   const ddl = await ddlOf(set.name);
   let pause_ms = firstPause_ms;
 
   await leases.hold(`projections:${set.name}`, signal, async (held) => {
     while (!held.aborted) {
       try {
-        await refuseSetBack(database, store, { clock, signal: held });
+        await recognizeLog(options, held);
         await introduce();
         const active = await openActive(database, set, ddl);
+        await clearStopped(database, active);
         await runGeneration({ ...options, signal: held }, active, (batch, position) => {
           pause_ms = firstPause_ms;
           const newest = batch.events.at(-1)?.metadata.at;
@@ -91,6 +99,17 @@ export async function runProjections(options: RunProjections): Promise<void> {
       }
     }
   });
+}
+
+/** Another log stops the set, and readiness says so: the API would go on creating payments whose payins nobody sees. @throws LogSetBack, Unavailable */
+async function recognizeLog({ store, database, clock, set }: RunProjections, signal: AbortSignal): Promise<void> {
+  try {
+    await refuseSetBack(database, store, { clock, signal });
+  } catch (error) {
+    const active = error instanceof LogSetBack ? await readActive(database, set).catch(() => undefined) : undefined;
+    if (active) await markStopped(database, active, String(error)).catch(() => {});
+    throw error;
+  }
 }
 
 /** What another try can cure. */

@@ -95,6 +95,13 @@ describe('npm run export', () => {
     const manifest = { ...manifestIn(further), upTo: '99999999999' };
     writeFileSync(join(further, 'manifest.json'), JSON.stringify(manifest));
     assert.match((await tool('events', '--out', further)).said, /it was restored from a backup/);
+    const { known = { position: '0' } } = manifestIn(further);
+    const elsewhere = { ...manifestIn(further), upTo: '1', known: { ...known, eventId: 'of-another-log' } };
+    writeFileSync(join(further, 'manifest.json'), JSON.stringify(elsewhere));
+    assert.match(
+      (await tool('events', '--out', further)).said,
+      /event of-another-log is not at position \d+\): .* restored/,
+    );
     assert.match((await tool('payments', ...month, '--after', '7')).said, /leave it out/);
   });
 

@@ -2,19 +2,22 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseUnits } from 'viem';
-import { verifyChain } from '../../commands/codec.ts';
 import { startAnvil } from '../../sandbox/anvil.ts';
 import { startPostgres } from '../../sandbox/postgres.ts';
 import { createCustomers } from '../support/customers.ts';
-import { historyOf } from '../support/history.ts';
 import { onStop } from '../support/hooks.ts';
+import { createOutages } from '../support/outages.ts';
 import { familyOf, freeze } from '../support/processTable.ts';
-import { type Answer, createSandbox } from '../support/sandbox.ts';
+import { createSandbox } from '../support/sandbox.ts';
+import { eachCompletesOnce, isWhole } from '../support/wholeness.ts';
 
 describe('an outage', () => {
   const sandbox = createSandbox({ chains: [8453, 1] });
   const customers = createCustomers(sandbox);
+  const { whileCustomersCome, says, isUnavailable, read, create } = createOutages(sandbox, customers, [
+    { from: 8453, to: 1 },
+    { from: 1, to: 8453 },
+  ]);
   before(() => sandbox.start({ POLL_MS_8453: '100', POLL_MS_1: '100' }));
   after(() => sandbox.destroy());
 
@@ -97,64 +100,16 @@ describe('an outage', () => {
   });
 
   it('has left every payment whole: completed, paid out once, told twice, its history unbroken', async () => {
-    const done = await customers.finish();
-    assert.deepEqual([...new Set(done.map(({ status }) => status))], ['payment_payout_completed']);
-    for (const { to, receiver, amount } of customers.orders) {
-      assert.equal(await sandbox.balance(to, 'USDC', receiver), parseUnits(amount, 6));
-    }
-    await sandbox.until(async () => (await sandbox.query('SELECT FROM todo_webhooks')).length === 0);
-    for (const { id } of done) assert.equal(sandbox.webhooks(id).length, 2);
+    const paymentIds = await eachCompletesOnce(sandbox, customers);
     await sandbox.kill();
-    const history = await historyOf(sandbox.dataDir);
-    for (const events of history.values()) assert.equal(verifyChain(events), null);
-    assert.equal([...history.keys()].filter((stream) => stream.startsWith('payment-')).length, done.length);
+    isWhole(await sandbox.history(), paymentIds);
   });
-
-  /** Customers come before, during and after; once it is over the service is ready again by itself and completes their payments. */
-  async function whileCustomersCome(outage: () => Promise<void>): Promise<void> {
-    const closing = new AbortController();
-    const coming = [customers.come(8453, 1, closing.signal), customers.come(1, 8453, closing.signal)];
-    const begun = customers.orders.length;
-    await sandbox.until(() => customers.orders.slice(begun).some(({ payinHash }) => payinHash !== undefined));
-    try {
-      await outage();
-      await sandbox.until(async () => (await ready()).status === 200);
-    } finally {
-      closing.abort();
-    }
-    await Promise.all(coming);
-  }
-
-  const ready = (): Promise<Answer> => sandbox.operations('/readyz');
-  const read = () => sandbox.callOnce('GET', `/payment-api/payments/${customers.orders[0]?.payment.id}`);
-  const create = () =>
-    sandbox.tryToCreate(customers.bodyOf(customers.newOrder(8453, 1)), sandbox.file().wallet.ordersKey);
 
   /** Postgres on the same data and port. */
   async function startAgain(port: number): Promise<void> {
     const again = { dataDir: join(sandbox.dataDir, 'postgres'), port };
     const postgres = await startPostgres({ ...again, logFile: join(sandbox.dataDir, 'logs', 'postgres.log') });
     onStop(() => postgres.stop());
-  }
-
-  /** Readiness tells what is away, and nothing else of the kind. */
-  async function says(away: 'postgres' | 'eventStore'): Promise<void> {
-    const other = away === 'postgres' ? 'eventStore' : 'postgres';
-    await sandbox.until(async () => {
-      const { status, body, headers } = await ready();
-      if (body.checks[away].ok) return false;
-      assert.deepEqual([status, body.ready], [503, false]);
-      assert.match(headers.get('retry-after') ?? '', /^[1-9]/);
-      return body.checks[other].ok;
-    });
-    assert.equal((await sandbox.callOnce('GET', '/healthz')).status, 200);
-  }
-
-  async function isUnavailable(ask: () => Promise<Answer>): Promise<void> {
-    const { status, headers, body } = await ask();
-    assert.equal(status, 503, JSON.stringify(body));
-    assert.equal(body.error, 'unavailable');
-    assert.match(headers.get('retry-after') ?? '', /^[1-9]/);
   }
 
   function pidOf(name: string): number {

@@ -222,9 +222,18 @@ describe('the event store client in an outage', () => {
       return error.message;
     }
 
-    it('when the user is refused', async () => {
+    it('when the user or password is refused', async () => {
+      const unknown = Object.assign(new Error('Unauthenticated'), { ...denied, code: status.UNAUTHENTICATED });
+      const url = await serve({ read: (call: ReadCall) => call.emit('error', unknown) });
+      assert.match(await refusal(url), /^EVENTSTORE_URL cannot be used: the store refuses its user or password$/);
+    });
+
+    it('when the user lacks a right', async () => {
       const url = await serve({ read: (call: ReadCall) => call.emit('error', denied) });
-      assert.match(await refusal(url), /^EVENTSTORE_URL cannot be used: the store refuses its user or password/);
+      assert.match(
+        await refusal(url),
+        /^EVENTSTORE_URL cannot be used: its user lacks a right in the store; run npm run doctor/,
+      );
       await assert.rejects(open({ url: withUser(url) }).read('a-1'), { name: 'Unavailable' });
     });
 

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { Clock, EventStore } from '../../commands/ports.ts';
 import { instant } from '../../domain/time.ts';
 import { memoryEventStore } from '../../src/eventstore/memory.ts';
+import { ForeignPosition } from '../../src/eventstore/subscription.ts';
 import { compareWithLog, findLost, forgetLost, LogSetBack, refuseSetBack } from '../../src/runtime/logSetBack.ts';
 import { event, events } from '../eventstore/events.ts';
 import { paymentIdOf } from '../support/histories.ts';
@@ -225,11 +226,42 @@ describe('the log that read models were filled from', () => {
     });
   });
 
+  it('is followed again from the last event when the store refuses a position that it reported itself', async () => {
+    await filled();
+    let refusals = 0;
+    const store: EventStore = {
+      ...on.world.store,
+      async *all(options) {
+        for await (const batch of on.world.store.all(options)) {
+          yield { ...batch, position: batch.position + 236n };
+          if (refusals === 3) continue;
+          refusals += 1;
+          throw new ForeignPosition(batch.position + 236n, 'invalid position');
+        }
+      },
+    };
+    const { reports } = on.start({ store });
+    while (reports.filter(({ kind }) => kind === 'retrying').length < 3) await new Promise(setImmediate);
+    await on.reach(await on.pay(2));
+    assert.equal((await on.statuses()).length, 2);
+  });
+
   it('is not filled by a runner that meets another one', async () => {
     await filled();
     const other = memoryEventStore();
     await other.append(`payment-${randomUUID()}`, 'no_stream', [...events(20), event()]);
     const { ended } = on.start({ store: other });
     await assert.rejects(ended, LogSetBack);
+    const stopped = async () => {
+      const [row] = await on.database.query<{ stopped: string | null }>(
+        `SELECT stopped FROM ops.projections WHERE set_name = 'work'`,
+      );
+      return row?.stopped;
+    };
+    assert.match((await stopped()) ?? '', /^LogSetBack: .* npm run rebuild -- --log-restored/);
+
+    const { committed } = on.start();
+    await committed;
+    assert.equal(await stopped(), null);
   });
 });

@@ -52,6 +52,8 @@ const samples = {
       while (!existsSync(tmpdir() + '/computed')) await sleep(20);
       rmSync(tmpdir() + '/computed');
     });`,
+  realStore: `const describeIt = process.env['EVENTSTOREDB'] ? describe : describe.skip;
+    describeIt('a log', () => { it('is kept', () => {}); it('is read', () => {}); });`,
   littering: `import { mkdtempSync } from 'node:fs';
     import { tmpdir } from 'node:os';
     it('forgets its folder', () => mkdtempSync(tmpdir() + '/forgotten-'));`,
@@ -71,6 +73,8 @@ type Sample = keyof typeof samples;
 
 interface Options {
   readonly args?: readonly string[];
+  /** Value of EVENTSTOREDB. */
+  readonly realStore?: string;
 }
 
 /** What `--times` writes. */
@@ -81,20 +85,22 @@ interface Times {
 
 describe('npm test', () => {
   let folder: string;
-  let worlds: string;
+  let folders: Partial<Record<Sample, string>>;
   beforeEach(() => {
     folder = temporaryDirectory();
-    worlds = join(folder, 'test/e2e');
+    folders = { world: join(folder, 'test/e2e'), realStore: join(folder, 'test/realStore') };
   });
 
   function start(shards: number, names: readonly Sample[], options: Options = {}): ChildProcess {
     const files = names.map((name, index) => {
-      const file = join(name === 'world' ? worlds : folder, `${index}-${name}.mjs`);
+      const place = folders[name] ?? folder;
+      mkdirSync(place, { recursive: true });
+      const file = join(place, `${index}-${name}.mjs`);
       writeFileSync(file, samples[name]);
       return file;
     });
     // The runs of these specs are none of the run around them: their remains are looked for here.
-    const env = { ...process.env, TMPDIR: folder, NO_COLOR: '1' };
+    const env = { ...process.env, TMPDIR: folder, NO_COLOR: '1', EVENTSTOREDB: options.realStore ?? '' };
     return spawn(process.execPath, [program, '--shards', String(shards), ...(options.args ?? []), ...files], { env });
   }
 
@@ -123,6 +129,36 @@ describe('npm test', () => {
     assert.equal(lastLine(lines), '1 passed, 0 failed, 1 skipped');
     assert.match(printed, /skipped: .*0-skipping\.mjs: a sum of another machine/);
     assert.equal(code, 0);
+  });
+
+  describe('on specs of the real event store', () => {
+    const required = ['--require-real-store'];
+
+    it('counts them as skipped where EVENTSTOREDB is not set, and names them', async () => {
+      const { code, printed, lines } = await run(1, 'realStore', 'passing');
+      assert.equal(lastLine(lines), '2 passed, 0 failed, 2 skipped');
+      assert.match(printed, /skipped: .*0-realStore\.mjs: a log is kept\n/);
+      assert.match(printed, /skipped: .*0-realStore\.mjs: a log is read\n/);
+      assert.equal(code, 0);
+    });
+
+    it('fails where they are required and were skipped', async () => {
+      const { code, printed } = await runWith({ args: required }, 1, 'realStore', 'passing');
+      assert.match(printed, /2 specs of .*0-realStore\.mjs were skipped: set EVENTSTOREDB/);
+      assert.equal(code, 1);
+    });
+
+    it('fails where they are required and there are none', async () => {
+      const { code, printed } = await runWith({ args: required, realStore: 'start' }, 1, 'passing');
+      assert.match(printed, /no spec of the real event store has run/);
+      assert.equal(code, 1);
+    });
+
+    it('passes where they are required and have run', async () => {
+      const { code, lines } = await runWith({ args: required, realStore: 'start' }, 1, 'realStore');
+      assert.equal(lastLine(lines), '2 passed, 0 failed');
+      assert.equal(code, 0);
+    });
   });
 
   it('shows each failure in full, with its cause, behind all files', async () => {
@@ -164,7 +200,6 @@ describe('npm test', () => {
 
   it('runs every file, and no more worlds at once than there are processors', async () => {
     const most = Math.max(availableParallelism(), 2);
-    mkdirSync(worlds, { recursive: true });
     const { lines } = await run(most + 2, ...Array(2 * most + 1).fill('world'), 'passing', 'passing');
     assert.equal(lastLine(lines), `${2 * most + 1 + 4} passed, 0 failed`);
     let running = 0;

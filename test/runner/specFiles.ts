@@ -1,10 +1,21 @@
 import { globSync } from 'node:fs';
 
 /** The folders whose specs start whole worlds, look at many pages, or mostly wait: begun first, so that no shard ends with a long one alone. */
-const slow = ['test/e2e/', 'test/web/', 'test/hostile/', 'test/simulation/', 'test/sandbox/', 'test/http/'];
+const slow = [
+  'test/realStore/',
+  'test/e2e/',
+  'test/web/',
+  'test/hostile/',
+  'test/simulation/',
+  'test/sandbox/',
+  'test/http/',
+];
 
 /** A whole world each: a service, its stores, chains and nodes in processes of their own. */
-export const isWorld = (file: string): boolean => /(^|\/)test\/(e2e|hostile)\//.test(file);
+export const isWorld = (file: string): boolean => /(^|\/)test\/(realStore|e2e|hostile)\//.test(file);
+
+/** Needs the real EventStoreDB: without it the file's specs are skipped. */
+export const needsRealStore = (file: string): boolean => /(^|\/)test\/realStore\//.test(file);
 
 /** Every spec file; a new one needs no entry anywhere. */
 export function specFiles(): readonly string[] {

@@ -45,6 +45,8 @@ function newReceiver(chainId: ChainId, number: number): string {
   return getAddress(`0x${(0xabcd_0000 + number).toString(16).padStart(40, '0')}`);
 }
 
+export type Customers = ReturnType<typeof createCustomers>;
+
 export function createCustomers(sandbox: Sandbox) {
   const orders: Order[] = [];
 

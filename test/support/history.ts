@@ -1,14 +1,25 @@
-/** The whole log of a stopped service, as an auditor reads it: a node of its own on the data directory. */
+/** The whole log, as an auditor reads it. */
 import { join } from 'node:path';
 import { streamPrefixes } from '../../commands/codec.ts';
 import type { StoredEvent } from '../../domain/decider.ts';
 import { openEventStore } from '../../src/eventstore/client.ts';
 import { spawnEmbeddedNode } from '../../src/eventstore/node/spawn.ts';
 
-/** Every event by stream, in order. */
-export async function historyOf(dataDir: string): Promise<ReadonlyMap<string, readonly StoredEvent[]>> {
+export type History = ReadonlyMap<string, readonly StoredEvent[]>;
+
+/** Every event by stream, in order, of a stopped service: read by a node of its own on the data directory. */
+export async function historyOf(dataDir: string): Promise<History> {
   const node = await spawnEmbeddedNode({ dataDir: join(dataDir, 'eventstore') });
-  const store = openEventStore({ url: node.url });
+  try {
+    return await historyAt(node.url);
+  } finally {
+    await node.stop();
+  }
+}
+
+/** Every event by stream, in order, of the event store at a URL. */
+export async function historyAt(url: string): Promise<History> {
+  const store = openEventStore({ url });
   try {
     const events: StoredEvent[] = [];
     const { signal } = new AbortController();
@@ -19,6 +30,5 @@ export async function historyOf(dataDir: string): Promise<ReadonlyMap<string, re
     return Map.groupBy(events, ({ stream }) => stream);
   } finally {
     await store.close();
-    await node.stop();
   }
 }

@@ -8,10 +8,12 @@ import { fileURLToPath } from 'node:url';
 import { parseEnv } from 'node:util';
 import pg from 'pg';
 import type { ChainId } from '../../domain/chains.ts';
+import type { StoredEvent } from '../../domain/decider.ts';
 import { openChildren } from '../../sandbox/children.ts';
 import { keepKeys } from '../../sandbox/keys.ts';
 import { readSandboxFile, type SandboxFile } from '../../sandbox/sandboxFile.ts';
 import { childEnvironment } from '../../src/runtime/system.ts';
+import { historyAt, historyOf } from './history.ts';
 import { onStop } from './hooks.ts';
 import { patience_ms } from './patience.ts';
 import { copyDataDirectory } from './postgresCopy.ts';
@@ -51,6 +53,8 @@ export interface Sandbox extends Shop {
   /** The pid of a recorded process: service, postgres, receiver, chain-8453 …; undefined when it does not run. */
   pidOf(name: string): number | undefined;
   webhooks(paymentId?: string): Webhook[];
+  /** Every event of the log by stream, in order. With an embedded node the service must have ended. */
+  history(): Promise<ReadonlyMap<string, readonly StoredEvent[]>>;
   /** Asks the service's database, as an analyst does. */
   query<R>(text: string): Promise<readonly R[]>;
   /** Ends the service and its whole world and removes the data. */
@@ -62,12 +66,14 @@ export interface SandboxOptions {
   readonly dataDir?: string;
   /** All of them when left out. */
   readonly chains?: readonly ChainId[];
+  /** EVENTSTORE_URL of the service, read at each start. Default: an embedded node of its own. */
+  readonly eventStoreUrl?: (() => string) | undefined;
   /** Starts from the sources and in an empty folder. Default: from bundles where there are some, with a copied Postgres. */
   readonly asNewcomer?: boolean;
 }
 
 export function createSandbox(options: SandboxOptions = {}): Sandbox {
-  const { dataDir = temporaryDirectory(), chains = [], asNewcomer = false } = options;
+  const { dataDir = temporaryDirectory(), chains = [], eventStoreUrl, asNewcomer = false } = options;
   let child: ChildProcess | undefined;
   let output = '';
 
@@ -101,6 +107,7 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
         SANDBOX_CHAINS: chains.join(),
         LOG_LEVEL: 'warn',
         ...(asNewcomer && { NODE_OPTIONS: '' }),
+        ...(eventStoreUrl && { EVENTSTORE_URL: eventStoreUrl() }),
         ...env,
       };
       const started = spawn(process.execPath, [program], {
@@ -144,6 +151,8 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
       const all = lines.map((line) => JSON.parse(line) as Webhook);
       return paymentId === undefined ? all : all.filter(({ body }) => parsed(body).data?.id === paymentId);
     },
+
+    history: () => (eventStoreUrl ? historyAt(eventStoreUrl()) : historyOf(dataDir)),
 
     async query(text) {
       const { DATABASE_URL } = parseEnv(readFileSync(join(dataDir, 'service.env'), 'utf8'));

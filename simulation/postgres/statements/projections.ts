@@ -158,6 +158,7 @@ export const projectionStatements: Statements = [
       return [{}];
     },
   ],
+  ['UPDATE ops.projections SET stopped = NULL', () => []],
   [
     'UPDATE ops.projections SET stopped = $1',
     (view, [stopped, set, generation]) => {

@@ -1,7 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { type Expected, judgeAppend, type StreamView } from './appendRules.ts';
 import { type Batch, hasMetadata, isTombstoned, type Proposal } from './batch.ts';
-import { int64Max, isMetastream, metastreamOf, ownerOf, softDelete, withTruncateBefore } from './metadata.ts';
+import {
+  firstVisible,
+  int64Max,
+  isMetastream,
+  metastreamOf,
+  ownerOf,
+  softDelete,
+  withTruncateBefore,
+} from './metadata.ts';
 import type { RecentIds } from './recentIds.ts';
 
 /** What a client may ask to be done to a stream. */
@@ -40,7 +48,7 @@ export function applyChange(batch: Batch, recent: RecentIds, change: Change): Ou
   if (verdict.kind === 'deleted') return { kind: 'deleted' };
   if (verdict.kind === 'wrongVersion') return { kind: 'wrongVersion', current: view.last };
   if (verdict.kind === 'repeated') {
-    return { kind: 'done', revision: verdict.last, position: batch.positionAt(stream, verdict.last) };
+    return { kind: 'done', revision: verdict.last, position: readablePosition(batch, stream, verdict.last) };
   }
   if (kind === 'delete') {
     if (view.last < 0 && !view.hasMetadata) return { kind: 'wrongVersion', current: -1 };
@@ -52,6 +60,12 @@ export function applyChange(batch: Batch, recent: RecentIds, change: Change): Ou
   }
   if (events.length === 0) return { kind: 'done', revision: view.last, position: batch.lastPosition() };
   return { kind: 'done', ...append(batch, stream, view, events) };
+}
+
+/** Position of an event that was appended earlier; null when the stream's metadata hides the event from its readers. */
+function readablePosition(batch: Batch, stream: string, revision: number): number | null {
+  const { last = -1, metadata = {} } = batch.head(stream) ?? {};
+  return revision < firstVisible(stream, last, metadata) ? null : batch.positionAt(stream, revision);
 }
 
 /** Appends, and brings a soft-deleted stream back: its earlier events stay hidden, its revisions count on. */

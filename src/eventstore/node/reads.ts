@@ -61,9 +61,9 @@ async function serve(
 
 async function readStream(reading: Reading, stream: string, { from, backwards, max }: ReadRequest): Promise<void> {
   const { storage, out } = reading;
+  if (max === 0 || (from === 'end' && !backwards)) throw unknown('Unexpected ReadStreamResult: Error');
   const state = streamState(storage, stream);
   if (state === 'tombstoned') throw streamDeleted(stream);
-  if (max === 0 || (from === 'end' && !backwards)) throw unknown('Unexpected ReadStreamResult: Error');
   if (state === 'missing') return out.write(streamNotFound(stream));
   const now_ms = Date.now();
   const start = edge(from);

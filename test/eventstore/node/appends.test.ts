@@ -83,6 +83,16 @@ describe("the node's appends", () => {
         assert.deepEqual(await revisions(client.readStream(stream)), [0, 1, 2]);
       });
 
+      oursAlone('the original may drop a repetition that comes before the first is indexed')(
+        'recognises a repetition that is sent before the first is answered',
+        async () => {
+          const [stream, events] = [newStream(), many(2)];
+          const append = () => client.appendToStream(stream, events, { ...options, expectedRevision: 'no_stream' });
+          const answers = await Promise.all([append(), append(), append()]);
+          assert.deepEqual(answers, [answers[0], answers[0], answers[0]]);
+        },
+      );
+
       it('writes the same id again at the exact end, and in another stream', async () => {
         const [stream, event] = [newStream(), json()];
         await client.appendToStream(stream, event, { ...options, expectedRevision: 'no_stream' });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { EventStoreDBClient } from '@eventstore/db-client';
-import { failsWith, json, list, many, newStream, officialClient, revisions } from './official.ts';
+import { failsWith, json, list, many, newStream, officialClient, oursAlone, revisions } from './official.ts';
 
 describe("the node's deletions and metadata", () => {
   let client: EventStoreDBClient;
@@ -59,6 +59,26 @@ describe("the node's deletions and metadata", () => {
       await failsWith(client.appendToStream(stream, json(), { expectedRevision: 'stream_exists' }), 'stream-deleted');
     });
 
+    it('hides the position of an append that is repeated: its event cannot be read any more', async () => {
+      const events = many(2);
+      const repeat = () => client.appendToStream(stream, events, { expectedRevision: 'no_stream' });
+      assert.ok((await repeat()).position);
+      assert.ok((await repeat()).position);
+      await client.deleteStream(stream);
+      const { success, nextExpectedRevision, position } = await repeat();
+      assert.deepEqual([success, nextExpectedRevision, position], [true, 1n, undefined]);
+    });
+
+    oursAlone('the original shows it a moment after the answer')(
+      'is undone by an append before its answer',
+      async () => {
+        await client.appendToStream(stream, json());
+        await client.deleteStream(stream);
+        await client.appendToStream(stream, json());
+        assert.deepEqual(await revisions(client.readStream(stream)), [1]);
+      },
+    );
+
     it('is undone by setting metadata', async () => {
       await client.appendToStream(stream, many(2));
       await client.deleteStream(stream);
@@ -80,6 +100,20 @@ describe("the node's deletions and metadata", () => {
       await failsWith(list(client.readStream(stream)), 'stream-deleted');
       await failsWith(client.getStreamMetadata(stream), 'stream-deleted');
     });
+
+    it('is not reported to a read that makes no sense: forwards from the end', async () => {
+      await client.tombstoneStream(stream);
+      await failsWith(list(client.readStream(stream, { fromRevision: 'end' })), 'unknown');
+    });
+
+    oursAlone('the original accepts metadata where there has been some before')(
+      'ends the metadata of a stream as well',
+      async () => {
+        await client.setStreamMetadata(stream, { maxCount: 4 });
+        await client.tombstoneStream(stream);
+        await failsWith(client.setStreamMetadata(stream, { maxCount: 5 }), 'stream-deleted');
+      },
+    );
 
     it('may come before the stream', async () => {
       await failsWith(client.tombstoneStream(stream, { expectedRevision: 3n }), 'wrong-expected-version');

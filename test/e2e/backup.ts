@@ -1,0 +1,84 @@
+/** The log is lost, and comes back from a backup that was made under load: nothing is paid twice, and what is missing is named. */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { parseUnits } from 'viem';
+import { createCustomers } from '../support/customers.ts';
+import { createSandbox, type SandboxOptions } from '../support/sandbox.ts';
+import { temporaryDirectory } from '../support/temporaryDirectory.ts';
+
+export interface BackupOptions extends Pick<SandboxOptions, 'eventStoreUrl'> {
+  /** Leaves an empty log where the service had its own. The service has ended. */
+  readonly loseLog: (dataDir: string) => Promise<void>;
+}
+
+/** Specs of one world that loses its log and restores it. */
+export function restoresFromBackup({ loseLog, eventStoreUrl }: BackupOptions): void {
+  const sandbox = createSandbox({ chains: [8453, 1], eventStoreUrl });
+  const customers = createCustomers(sandbox);
+  const backup = temporaryDirectory();
+  before(() => sandbox.start());
+  after(() => sandbox.destroy());
+
+  const tool = async (name: string, ...args: string[]): Promise<string> => {
+    const env = { ...process.env, DATA_DIR: sandbox.dataDir };
+    return (await promisify(execFile)(process.execPath, [`src/cli/${name}.ts`, ...args], { env })).stdout;
+  };
+  const ended = async () => {
+    const states = await Promise.all(customers.orders.map(({ payment }) => payment && sandbox.read(payment.id)));
+    return states.filter((state) => state?.status === 'payment_payout_completed').length;
+  };
+  async function onePaidEach(): Promise<void> {
+    for (const { receiver, amount, payment } of customers.orders) {
+      const paid = await sandbox.balance(1, 'USDC', receiver);
+      assert.ok(paid === parseUnits(amount, 6) || (!payment && paid === 0n), `${receiver} got ${paid} for ${amount}`);
+    }
+  }
+
+  it('pays nobody again, and says why it pays nobody', async () => {
+    const closing = new AbortController();
+    const coming = customers.come(8453, 1, closing.signal);
+    await sandbox.until(async () => (await ended()) >= 1);
+    // On a chain of its own, so that nobody else pays it. Its money comes after the backup: the log that comes back knows of no payout.
+    const late = customers.newOrder(1, 1);
+    await customers.create(late);
+    assert.match(await tool('backup', backup), /\d+ of them new/);
+    await customers.pay(late);
+    const before = await ended();
+    await sandbox.until(async () => (await ended()) >= before + 2);
+    closing.abort();
+    await coming;
+    await customers.finish();
+    await sandbox.kill();
+
+    await loseLog(sandbox.dataDir);
+    assert.match(await tool('restore', backup), /events are in the log/);
+    await tool('rebuild', '--log-restored');
+    assert.equal(await sandbox.start(), 'ready', sandbox.printed());
+    // Before it signs anything it pauses, for what the lost part of the log has paid nobody here knows.
+    await sandbox.until(async () => {
+      const { body } = await sandbox.operations('/metrics');
+      return ['logRestored', 'treasuryPaused'].every((reason) => String(body).includes(`reason="${reason}"`));
+    });
+    await onePaidEach();
+  });
+
+  it('goes on once an operator has put on hold what was paid meanwhile', async () => {
+    // Its money is read from the chain again after the start.
+    const late = customers.orders.find(({ from }) => from === 1);
+    await sandbox.until(async () => (await tool('payouts')).includes(late?.payment.id));
+    const open = await tool('payouts');
+    // Each that the lost log had paid: `explain` takes the operator's word that none of them waits to be paid.
+    const paid = customers.orders.filter(({ payment }) => open.includes(payment.id));
+    assert.ok(paid.length > 0, open);
+    for (const { payment } of paid)
+      await tool('payouts', 'hold', payment.id, '--reason', 'paid before the log was lost');
+    await tool('treasury', 'explain', 'payouts that the lost log knew of', '1');
+    await tool('treasury', 'resume');
+    const next = customers.newOrder(8453, 1);
+    await customers.create(next);
+    await customers.pay(next);
+    await sandbox.follow(next.payment.id);
+    await onePaidEach();
+  });
+}

@@ -1,0 +1,162 @@
+/** A buyer's credit as buyer and merchant see it: earned by a payment, spent by a signed message, seen by the merchant; through crashes. */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { patientFetch } from '../../sandbox/patientFetch.ts';
+import { isCutOff } from '../support/customers.ts';
+import { createSandbox, type SandboxOptions } from '../support/sandbox.ts';
+
+const program = fileURLToPath(new URL('../../sandbox/cashback.ts', import.meta.url));
+const run = promisify(execFile);
+const receiver = '0x1111111111111111111111111111111111111111';
+const poll_ms = 100;
+
+/** Specs of one world whose service dies at each step of a credit's life. */
+export function cashbackSurvivesCrashes(options: Pick<SandboxOptions, 'eventStoreUrl'> = {}): void {
+  const sandbox = createSandbox({ chains: [8453], ...options });
+  after(() => sandbox.destroy());
+
+  /** As a buyer would: the command signs as the sandbox's customer. */
+  async function signed(...options: readonly string[]) {
+    const env = { ...process.env, DATA_DIR: sandbox.dataDir };
+    const { stdout } = await run(process.execPath, [program, 'sign', '--to', 'demo', ...options], { env });
+    return JSON.parse(stdout);
+  }
+  const post = async (body: object) => {
+    const url = `${sandbox.file().baseUrl}/v1/cashbacksign`;
+    const headers = { 'Content-Type': 'application/json' };
+    return (await patientFetch(url, { method: 'POST', headers, body: JSON.stringify(body) })).json();
+  };
+  async function merchantSees() {
+    const { baseUrl, merchant } = sandbox.file();
+    const response = await patientFetch(`${baseUrl}/merchant-api/me/cashback`, {
+      headers: { 'X-API-Key': merchant.adminKey },
+    });
+    return response.json();
+  }
+  async function until<T>(ask: () => Promise<T>, good: (answer: T) => boolean): Promise<T> {
+    for (;;) {
+      const answer = await ask();
+      if (good(answer)) return answer;
+      await sleep(poll_ms);
+    }
+  }
+  const credit_cents = async () =>
+    Number((await sandbox.query<{ cents: string }>('SELECT cents FROM credit_accounts'))[0]?.cents ?? 0);
+
+  it('is earned once by a completed payment, though the service dies as it writes it down', async () => {
+    assert.equal(await sandbox.start({ CRASH_AT: 'CreditEarned.afterAppend' }), 'ready');
+    const created = await sandbox.create({
+      appId: sandbox.file().wallet.appId,
+      type: 'exactOut',
+      display: { title: 'Coffee', currency: 'USD' },
+      source: { chainId: 8453, tokenSymbol: 'USDC' },
+      destination: { chainId: 8453, tokenSymbol: 'USDC', amount: '10.00', receiverAddress: receiver },
+    });
+    await sandbox.pay(created.body);
+    await sandbox.ended();
+    await sandbox.start();
+    await until(credit_cents, (cents) => cents > 0);
+    assert.equal(await credit_cents(), 10);
+  });
+
+  it('pays a merchant once by a signed message, though the service dies before its answer', async () => {
+    const body = await signed('--cents', '7', '--order', 'order-1', '--about', 'Käse "frisch"', '--local', '0.065');
+    await sandbox.stop();
+    await sandbox.start({ CRASH_AT: 'CreditSpent.afterAppend' });
+    // Another port, another URL: what was signed for the first service says nothing to this one.
+    assert.equal((await post(body)).payment_status, 'NOT_VALID_SIGN');
+    const mine = await signed('--cents', '7', '--order', 'order-1', '--about', 'Käse "frisch"', '--local', '0.065');
+    await assert.rejects(post(mine), (error) => isCutOff(error) || /terminated|closed/.test(String(error)));
+    await sandbox.ended();
+    await sandbox.start();
+    const again = await signed(
+      '--cents',
+      '7',
+      '--order',
+      'order-1',
+      '--about',
+      'Käse "frisch"',
+      '--local',
+      '0.065',
+      '--send',
+    );
+    assert.deepEqual([again.status, again.order_id, again.payment_status], ['success', 'order-1', 'SUCCESS']);
+    assert.equal((await signed('--cents', '4', '--send')).payment_status, 'OUT_OF_CREDIT');
+  });
+
+  it('arrives at the merchant once, though the service dies as it brings it', async () => {
+    await until(merchantSees, ({ balance_usd_cents }) => balance_usd_cents === 7);
+    await sandbox.stop();
+    await sandbox.start({ CRASH_AT: 'CashbackReceived.afterAppend' });
+    await signed('--cents', '2', '--send').catch(() => {});
+    await sandbox.ended();
+    await sandbox.start();
+    const seen = await until(merchantSees, ({ balance_usd_cents }) => balance_usd_cents === 9);
+    assert.deepEqual(
+      seen.payments.map(({ amount_usd_cents, order_id, about }: Record<string, unknown>) => [
+        amount_usd_cents,
+        order_id,
+        about,
+      ]),
+      [
+        [2, null, null],
+        [7, 'order-1', 'Käse "frisch"'],
+      ],
+    );
+    assert.equal(await credit_cents(), 1);
+  });
+
+  it('is withdrawn to the merchant’s wallet once, though the service dies between decision and payment', async () => {
+    const { merchant } = sandbox.file();
+    const { receiverAddress, tokenSymbol } = merchant.settlement;
+    const held = () => sandbox.balance(8453, tokenSymbol as 'USDC', receiverAddress);
+    const before = await held();
+    /** A service that has just begun may not know yet what a payout costs: it says so, and is asked again. */
+    const withdraw = async () => {
+      for (;;) {
+        const answer = await sandbox.call('POST', '/merchant-api/me/cashback/withdraw', {
+          key: sandbox.file().merchant.adminKey,
+          body: { withdrawal_id: 'november', amount_usd_cents: 9 },
+        });
+        if (answer.status !== 503) return answer;
+        assert.match(answer.headers.get('retry-after') ?? '', /^[1-9]/);
+        await sleep(200);
+      }
+    };
+    await sandbox.stop();
+    await sandbox.start({ CRASH_AT: 'withdrawal.afterDecided' });
+    await withdraw().catch(() => {});
+    await sandbox.ended();
+    await sandbox.start();
+    const { status, body } = await withdraw();
+    assert.equal(status, 200);
+    assert.equal(body.balance_usd_cents, 0);
+    await sandbox.follow(body.payment_id, ({ status }) => status === 'payment_payout_completed');
+    assert.equal((await withdraw()).body.payment_id, body.payment_id);
+    // 9 cents less the fee: a cent, and a thousandth of what is paid out.
+    const paid = (await held()) - before;
+    assert.ok(paid > 79_000n && paid < 80_000n, `${paid}`);
+    const seen = await merchantSees();
+    assert.deepEqual([seen.balance_usd_cents, seen.withdrawn_usd_cents], [0, 9]);
+  });
+
+  it('stands in the log once, each event once', async () => {
+    await sandbox.stop();
+    const streams = await sandbox.history();
+    const types = [...streams].flatMap(([stream, events]) =>
+      /^(credit|cashback)-/.test(stream) ? events.map(({ type }) => type) : [],
+    );
+    assert.deepEqual(types.toSorted(), [
+      'CashbackReceived',
+      'CashbackReceived',
+      'CashbackWithdrawn',
+      'CreditEarned',
+      'CreditSpent',
+      'CreditSpent',
+      'WithdrawalOrdered',
+    ]);
+  });
+}

@@ -1,0 +1,145 @@
+/** Two instances on the same stores while money moves, with the leases torn away from whoever holds them: each thing is done once. */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseEnv, promisify } from 'node:util';
+import pg from 'pg';
+import { parseUnits } from 'viem';
+import { verifyChain } from '../../commands/codec.ts';
+import { createCustomers } from '../support/customers.ts';
+import { type Instance, startInstance } from '../support/instance.ts';
+import { createSandbox, type SandboxOptions } from '../support/sandbox.ts';
+import { createShop } from '../support/shop.ts';
+
+/** Behind one address, which links to payments begin with. */
+const settings = { POLL_MS_8453: '50', POLL_MS_1: '50', PUBLIC_URL: 'https://pay.example' };
+const handovers = { least: 8, most: 200 };
+
+/** Specs of one world with two instances. */
+export function instancesShareTheWork(options: Pick<SandboxOptions, 'eventStoreUrl'> = {}): void {
+  const sandbox = createSandbox({ chains: [8453, 1], ...options });
+  const customers = createCustomers(sandbox);
+  let other: Instance;
+  before(async () => {
+    await sandbox.start(settings);
+    other = await startInstance(sandbox.dataDir, settings);
+  });
+  after(() => sandbox.destroy());
+
+  it('tell what they serve, with a time and without the secrets that they were given', () => {
+    const told = JSON.parse(other.ready) as Record<string, unknown>;
+    assert.equal(new Date(String(told['time'])).toISOString(), told['time']);
+    assert.deepEqual(told['roles'], ['api', 'projections', 'subscribers']);
+    assert.deepEqual(told['chains'], ['Base (8453)', 'Ethereum (1)']);
+    const given = parseEnv(readFileSync(join(sandbox.dataDir, 'service.env'), 'utf8'));
+    const { password } = new URL(given['DATABASE_URL'] ?? '');
+    for (const secret of [password, given['MASTER_KEY'], given['TREASURY_PRIVATE_KEY']])
+      assert.ok(secret && !other.ready.includes(secret));
+  });
+
+  it('answer one orderId, sent to both with different terms, with one payment', async () => {
+    const shop = createShop({
+      baseUrl: () => other.url,
+      rpcUrl: (chainId) => sandbox.file().chains[String(chainId)]?.rpcUrl ?? '',
+      customerKey: () => '0x',
+    });
+    const { ordersKey } = sandbox.file().wallet;
+    for (let round = 0; round < 10; round += 1) {
+      const order = { ...customers.bodyOf({ ...customers.newOrder(8453, 1), orderId: `both-${round}` }) };
+      customers.orders.pop();
+      const terms = (amount: string) => ({ ...order, destination: { ...(order['destination'] as object), amount } });
+      const answers = await Promise.all([
+        sandbox.create(terms('1.00'), ordersKey),
+        shop.create(terms('2.00'), ordersKey),
+      ]);
+      assert.deepEqual(answers.map(({ status }) => status).toSorted(), [200, 201]);
+      assert.deepEqual(answers[0].body, answers[1].body);
+    }
+  });
+
+  it('refuse a revoked key as soon as the command says so, with projections stopped', async () => {
+    const { appId } = sandbox.file().wallet;
+    const env = { ...process.env, DATA_DIR: sandbox.dataDir };
+    const merchant = async (...args: string[]) =>
+      (await promisify(execFile)(process.execPath, ['src/cli/merchant.ts', ...args], { env })).stdout;
+    const shown = await merchant('key', appId, 'till');
+    const [keyId = ''] = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/.exec(shown) ?? [];
+    const [key = ''] = /pi_live_\w{38}/.exec(shown) ?? [];
+    const ask = async (url: string) =>
+      (await fetch(`${url}/payment-api/payments/order/${appId}/none`, { headers: { 'X-API-Key': key } })).status;
+    const both = [sandbox.file().baseUrl, other.url];
+    await sandbox.until(async () => (await Promise.all(both.map(ask))).every((status) => status === 404));
+
+    const start = await stopProjections(sandbox.dataDir);
+    try {
+      await merchant('revoke', appId, keyId);
+      assert.deepEqual(await Promise.all(both.map(ask)), [401, 401]);
+      const [row] = await sandbox.query<{ revoked_at: string | null }>(
+        `SELECT revoked_at FROM api_keys WHERE key_id = '${keyId}'`,
+      );
+      assert.equal(row?.revoked_at, null);
+      assert.match(await merchant('keys', appId), new RegExp(`${keyId}.*till.*orders.*pi_live_….*Z.*Z`));
+      assert.match(
+        await merchant('history', appId),
+        new RegExp(`operator:${userInfo().username}.*revoked key ${keyId}`),
+      );
+    } finally {
+      await start();
+    }
+  });
+
+  it('hand the work over in the middle of payments, and one goes on alone when the other dies', async () => {
+    const closing = new AbortController();
+    const coming = [customers.come(8453, 1, closing.signal), customers.come(1, 8453, closing.signal)];
+    let torn = 0;
+    for (let round = 0; round < handovers.most; round += 1) {
+      if (round >= handovers.least && customers.orders.length > handovers.least) break;
+      await sleep(1_000);
+      const rows = await sandbox.query(
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'leases'`,
+      );
+      torn += rows.length;
+    }
+    assert.ok(torn > handovers.least, `${torn} leases torn`);
+    await other.kill();
+    closing.abort();
+    await Promise.all(coming);
+    assert.ok(customers.orders.length > handovers.least, `${customers.orders.length} orders`);
+  });
+
+  it('paid every receiver once, and told every event once', async () => {
+    const done = await customers.finish();
+    assert.deepEqual([...new Set(done.map(({ status }) => status))], ['payment_payout_completed']);
+    for (const { to, receiver, amount } of customers.orders) {
+      assert.equal(await sandbox.balance(to, 'USDC', receiver), parseUnits(amount, 6));
+    }
+    await sandbox.until(async () => (await sandbox.query('SELECT FROM todo_webhooks')).length === 0);
+    const told = sandbox.webhooks().map(({ body }) => JSON.parse(body).event_id as string);
+    assert.equal(new Set(told).size, told.length);
+    await sandbox.kill();
+    const history = await sandbox.history();
+    for (const events of history.values()) assert.equal(verifyChain(events), null);
+    for (const { id } of done) {
+      const types = history.get(`payment-${id}`)?.map(({ type }) => type) ?? [];
+      assert.equal(types.filter((type) => type === 'PayoutConfirmed').length, 1);
+    }
+  });
+}
+
+/** Takes the lease of the projections and keeps it. @returns what gives it back */
+async function stopProjections(dataDir: string): Promise<() => Promise<void>> {
+  const { DATABASE_URL } = parseEnv(readFileSync(join(dataDir, 'service.env'), 'utf8'));
+  const holder = new pg.Client({ connectionString: DATABASE_URL });
+  await holder.connect();
+  const taken = holder.query(`SELECT pg_advisory_lock(hashtextextended('projections:work', 0))`);
+  const tear = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'leases'`;
+  const tearer = new pg.Client({ connectionString: DATABASE_URL });
+  await tearer.connect();
+  await tearer.query(tear);
+  await taken;
+  await tearer.end();
+  return () => holder.end();
+}

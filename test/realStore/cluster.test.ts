@@ -1,0 +1,214 @@
+/**
+ * The whole product on a cluster of three nodes with TLS, of which one, two or all fail: while payments run on every chain family, and while
+ * the service is idle and is restarted afterwards.
+ */
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { idleRestartContract } from '../eventstore/idleRestart.ts';
+import { createCustomers } from '../support/customers.ts';
+import { createOutages, type Route } from '../support/outages.ts';
+import { type RealCluster, type RealClusterNode, startRealCluster } from '../support/realCluster.ts';
+import { describeOnRealStore } from '../support/realEventStore.ts';
+import { createSandbox } from '../support/sandbox.ts';
+import { eachCompletesOnce, isWhole } from '../support/wholeness.ts';
+
+const frozen_ms = 20_000;
+const down_ms = 30_000;
+
+/** From and to each chain family once. */
+const routes: readonly [Route, ...Route[]] = [
+  { from: 8453, to: 501 },
+  { from: 501, to: 1500 },
+  { from: 1500, to: 8453 },
+];
+
+interface Scenario {
+  readonly name: string;
+  /** Resolves when the cluster can elect a leader. @returns ends the failure: every node runs then, or starts */
+  strike(cluster: RealCluster): Promise<() => Promise<void>>;
+}
+
+const killAll = (nodes: readonly RealClusterNode[]) => Promise.all(nodes.map((node) => node.kill()));
+async function launchAll(nodes: readonly RealClusterNode[]): Promise<void> {
+  for (const node of nodes) node.launch();
+}
+
+const scenarios: readonly Scenario[] = [
+  {
+    name: 'the leader is killed',
+    async strike(cluster) {
+      const leader = await cluster.leader();
+      await leader.kill();
+      return () => launchAll([leader]);
+    },
+  },
+  {
+    name: 'the leader is frozen for 20 s',
+    async strike(cluster) {
+      const leader = await cluster.leader();
+      leader.freeze();
+      const over = sleep(frozen_ms).then(leader.thaw);
+      return () => over;
+    },
+  },
+  {
+    name: 'a follower is killed',
+    async strike(cluster) {
+      const followers = (await cluster.followers()).slice(1);
+      await killAll(followers);
+      return () => launchAll(followers);
+    },
+  },
+  {
+    name: 'two of three nodes are down for 30 s',
+    async strike(cluster) {
+      const followers = await cluster.followers();
+      const two = [await cluster.leader(), ...followers.slice(1)];
+      await killAll(two);
+      await sleep(down_ms);
+      await launchAll(two);
+      return async () => {};
+    },
+  },
+  {
+    name: 'all nodes are killed',
+    async strike({ nodes }) {
+      await killAll(nodes);
+      await launchAll(nodes);
+      return async () => {};
+    },
+  },
+];
+
+interface Measured {
+  readonly scenario: string;
+  readonly service: 'payments run' | 'idle, then restarted';
+  /** From the moment the cluster has a leader. */
+  readonly ready_s: string;
+  readonly payments: number;
+  readonly alarms: string;
+}
+
+describeOnRealStore('a cluster of three nodes with TLS', function () {
+  // A scenario begins where the one before it ended.
+  this.bail(true);
+  let cluster: RealCluster;
+  const sandbox = createSandbox({ chains: [8453, 501, 1500], eventStoreUrl: () => cluster.url });
+  const customers = createCustomers(sandbox);
+  const { whileCustomersCome, untilReady } = createOutages(sandbox, customers, routes);
+  const measured: Measured[] = [];
+  /** Alarms since the service started that belong to earlier scenarios, by reason. */
+  let known = new Map<string, number>();
+  const alarms = new Set<string>();
+
+  before(async () => {
+    cluster = await startRealCluster();
+    assert.equal(await sandbox.start({ LOG_LEVEL: 'error' }), 'ready', sandbox.printed());
+    await completesOnEachRoute();
+  });
+  after(async () => {
+    await sandbox.destroy();
+    await cluster?.stop();
+    for (const line of tableOf(measured)) process.stdout.write(`${line}\n`);
+  });
+
+  for (const { name, strike } of scenarios) {
+    describe(name, () => {
+      it('while payments run: each completes once, and no alarm is raised', () =>
+        measure({ scenario: name, service: 'payments run' }, async () => {
+          let seconds = '';
+          await whileCustomersCome(async () => {
+            seconds = await recovers(strike);
+          });
+          return seconds;
+        }));
+
+      it('while the service is idle, which is then restarted: payments complete once, and no alarm is raised', () =>
+        measure({ scenario: name, service: 'idle, then restarted' }, async () => {
+          const seconds = await recovers(strike);
+          await noteAlarms();
+          known = new Map();
+          assert.deepEqual(await sandbox.stop(), { code: 0, signal: null }, sandbox.printed());
+          assert.equal(await sandbox.start({ LOG_LEVEL: 'error' }), 'ready', sandbox.printed());
+          await untilReady();
+          await completesOnEachRoute();
+          return seconds;
+        }));
+    });
+  }
+
+  describe('the leader ends and is started again while nobody writes', () => {
+    idleRestartContract(
+      async () => ({
+        url: cluster.url,
+        async restart() {
+          const leader = await cluster.leader();
+          await leader.stop();
+          await cluster.leader();
+          await leader.start();
+          await cluster.whole();
+        },
+      }),
+      1,
+    );
+  });
+
+  describe('after all of that', () => {
+    it('the log has each payment once, and every chain of hashes is whole', async () => {
+      const paymentIds = await eachCompletesOnce(sandbox, customers);
+      assert.deepEqual(await sandbox.stop(), { code: 0, signal: null }, sandbox.printed());
+      isWhole(await sandbox.history(), paymentIds);
+    });
+  });
+
+  /** Runs one scenario, in which the payments since its begin must complete once. A false alarm fails it. */
+  async function measure(about: Pick<Measured, 'scenario' | 'service'>, run: () => Promise<string>): Promise<void> {
+    const begun = customers.orders.length;
+    alarms.clear();
+    let ready_s = 'never';
+    try {
+      ready_s = await run();
+      await cluster.whole();
+      await eachCompletesOnce(sandbox, customers, begun);
+    } finally {
+      await noteAlarms().catch(() => alarms.add('the service does not answer'));
+      const raised = [...alarms].join(', ') || 'none';
+      measured.push({ ...about, ready_s, payments: customers.orders.length - begun, alarms: raised });
+    }
+    assert.deepEqual([...alarms], []);
+  }
+
+  /** @returns seconds from the new leader until the service is ready, for the table */
+  async function recovers(strike: Scenario['strike']): Promise<string> {
+    const heal = await strike(cluster);
+    await cluster.leader();
+    const since_ms = performance.now();
+    await untilReady();
+    const ready_ms = performance.now() - since_ms;
+    await heal();
+    await untilReady();
+    return (ready_ms / 1_000).toFixed(1);
+  }
+
+  /** The counters start again with the service: they are read before each restart. */
+  async function noteAlarms(): Promise<void> {
+    const { body } = await sandbox.operations('/metrics');
+    for (const [, reason = '', text] of String(body).matchAll(/^pi_alarms_total\{reason="([^"]+)"\} (\d+)/gm)) {
+      const times = Number(text);
+      if (times > (known.get(reason) ?? 0)) alarms.add(reason);
+      known.set(reason, times);
+    }
+  }
+
+  async function completesOnEachRoute(): Promise<void> {
+    const begun = customers.orders.length;
+    for (const { from, to } of routes) customers.newOrder(from, to);
+    await eachCompletesOnce(sandbox, customers, begun);
+  }
+});
+
+const tableOf = (rows: readonly Measured[]): readonly string[] => [
+  '| scenario | service | seconds until ready | payments | alarms |',
+  '|---|---|---|---|---|',
+  ...rows.map((row) => `| ${Object.values(row).join(' | ')} |`),
+];

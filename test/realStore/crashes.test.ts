@@ -1,0 +1,55 @@
+/** The service is killed at chosen points while the store lives on: at least one before and one after an append of each worker. */
+import { cashbackSurvivesCrashes } from '../e2e/cashback.ts';
+import { survivesChainCrashes } from '../e2e/chainCrashes.ts';
+import { survivesCrashes } from '../e2e/crashes.ts';
+import { sweepsSurviveCrashes } from '../e2e/sweeps.ts';
+import { survivesTransferCrashes } from '../e2e/transferCrashes.ts';
+import { describeWorldOnRealStore } from '../support/realEventStore.ts';
+
+describeWorldOnRealStore('kill -9 with payments in flight', (eventStoreUrl) => {
+  const points = [
+    'PaymentCreated.afterAppend',
+    'PayinDetected.beforeAppend',
+    'payins.afterCheckpoint#9',
+    'PayinConfirmed+PaymentFunded.afterAppend',
+    'NonceAssigned.afterAppend',
+    'PayoutSigned.beforeAppend',
+    'PayoutSigned.afterAppend',
+    'PayoutConfirmed.afterAppend',
+    'WebhookSendStarted.afterAppend',
+    'WebhookDelivered.beforeAppend',
+    'projections.work.beforeCommit#5',
+    'projections.reports.afterCommit#5',
+  ];
+  survivesCrashes({ points, eventStoreUrl });
+});
+
+describeWorldOnRealStore('kill -9 with payments between Stellar and Solana in flight', (eventStoreUrl) => {
+  const rounds = [
+    { point: 'PayinDetected+PayinConfirmed+PaymentFunded.afterAppend', from: 1500, to: 501 },
+    { point: 'PayoutSigned.afterAppend', from: 1500, to: 501 },
+    { point: 'PayinConfirmed+PaymentFunded.beforeAppend', from: 501, to: 1500 },
+    { point: 'NonceAssigned.afterAppend', from: 501, to: 1500 },
+  ] as const;
+  survivesChainCrashes({ rounds, eventStoreUrl });
+});
+
+describeWorldOnRealStore('kill -9 with a refund and a withdrawal on their way', (eventStoreUrl) => {
+  const points = {
+    refund: ['refund.beforeBroadcast', 'RefundConfirmed.afterAppend'],
+    withdrawal: ['withdrawal.beforeBroadcast', 'OperationConfirmed.afterAppend'],
+  };
+  survivesTransferCrashes({ points, eventStoreUrl });
+});
+
+describeWorldOnRealStore('kill -9 with cashback on its way', (eventStoreUrl) => {
+  cashbackSurvivesCrashes({ eventStoreUrl });
+});
+
+describeWorldOnRealStore('kill -9 with a sweep on its way', (eventStoreUrl) => {
+  const rounds = [
+    { chainId: 8453, point: 'sweep.afterBroadcast' },
+    { chainId: 1, point: null },
+  ] as const;
+  sweepsSurviveCrashes({ rounds, eventStoreUrl });
+});

@@ -1,0 +1,158 @@
+/** The rights of the service's user, on a real cluster. The specs set the rights one after the other, as an operator does. */
+import assert from 'node:assert/strict';
+import { EventStoreDBClient, jsonEvent, START } from '@eventstore/db-client';
+import type { Examined, Finding } from '../../src/doctor/checks.ts';
+import type { Database } from '../../src/postgres/database.ts';
+import { createGuideUser, grantGuideUser, guideUser } from '../support/operationsGuide.ts';
+import { runTool } from '../support/operatorTools.ts';
+import { freshDatabase } from '../support/postgres.ts';
+import { type RealCluster, startRealCluster } from '../support/realCluster.ts';
+import { describeOnRealStore } from '../support/realEventStore.ts';
+import { createSandbox } from '../support/sandbox.ts';
+
+const guide = 'docs/operations.md, The event store';
+
+type User = typeof guideUser;
+
+describeOnRealStore('the event store’s user', () => {
+  /** Of the cluster, as its administrator. */
+  let url: string;
+  let cluster: RealCluster | undefined;
+  let operator: EventStoreDBClient;
+  let database: Database;
+  before(async () => {
+    cluster = await startRealCluster();
+    await cluster.whole();
+    ({ url } = cluster);
+    operator = EventStoreDBClient.connectionString(url);
+    database = await freshDatabase();
+    await createGuideUser(url);
+  });
+  after(async () => {
+    await operator?.dispose();
+    await cluster?.stop();
+  });
+
+  const urlOf = (user?: User) => url.replace(/[^/]*@/, user ? `${user.name}:${user.password}@` : '');
+
+  async function examine(user?: User): Promise<readonly Finding[]> {
+    const env = { EVENTSTORE_URL: urlOf(user), RPC_URLS_8453: 'http://127.0.0.1:1', OPERATIONS_PORT: '1' };
+    // Node warns of certificates for IP addresses.
+    const options = ['--disable-warning=DEP0123'];
+    const { said } = await runTool('doctor', ['--json'], { database, env, options });
+    const { areas } = JSON.parse(said) as { readonly areas: readonly Examined[] };
+    return areas.find(({ area }) => area === 'Event store')?.findings ?? [];
+  }
+
+  const broken = (said: string, todo: string): readonly Finding[] => [
+    { verdict: 'broken', what: 'access', said, todo: `${todo}: ${guide}` },
+  ];
+
+  it('of a new cluster may not read or follow $all, which doctor reports', async () => {
+    assert.deepEqual(
+      await examine(guideUser),
+      broken('User payments may not read or follow $all.', 'add "payments" to "$r" of the access control list of $all'),
+    );
+  });
+
+  it('does not start the service then, which names doctor', async () => {
+    const sandbox = createSandbox({ chains: [8453] });
+    try {
+      assert.equal(await sandbox.start({ EVENTSTORE_URL: urlOf(guideUser) }), 'ended');
+      assert.match(
+        sandbox.printed(),
+        /EVENTSTORE_URL cannot be used: its user lacks a right in the store; run npm run doctor/,
+      );
+    } finally {
+      await sandbox.destroy();
+    }
+  });
+
+  it('needs the right password, or a name at all, which doctor reports', async () => {
+    assert.deepEqual(
+      await examine({ ...guideUser, password: 'wrong' }),
+      broken(
+        'The event store refuses user payments or their password.',
+        'fix the user and password in EVENTSTORE_URL, or create the user',
+      ),
+    );
+    assert.deepEqual(
+      await examine(),
+      broken('The event store refuses callers without a user.', 'create a user and name the user in EVENTSTORE_URL'),
+    );
+  });
+
+  it('has all that the service needs after the commands of the guide, and doctor writes nothing to find out', async () => {
+    const others = { acl: { readRoles: ['auditors'], metaReadRoles: ['auditors'] } };
+    await operator.setStreamMetadata('$all', others);
+    await grantGuideUser(url);
+    const { metadata } = await operator.getStreamMetadata('$all');
+    assert.deepEqual(metadata, { acl: { ...others.acl, readRoles: ['auditors', 'payments'] } });
+    const before = await written();
+    assert.deepEqual(
+      (await examine(guideUser)).map(({ what, verdict }) => [what, verdict]),
+      [
+        ['answers', 'fine'],
+        ['access', 'fine'],
+        ['fits Postgres', 'fine'],
+      ],
+    );
+    assert.deepEqual(await written(), before);
+  });
+
+  it('runs the whole service with these rights: a payment is paid out', async () => {
+    const sandbox = createSandbox({ chains: [8453] });
+    try {
+      assert.equal(await sandbox.start({ EVENTSTORE_URL: urlOf(guideUser) }), 'ready', sandbox.printed());
+      const created = await sandbox.create({
+        appId: sandbox.file().wallet.appId,
+        type: 'exactOut',
+        display: { title: 'Coffee', currency: 'USD' },
+        source: { chainId: 8453, tokenSymbol: 'USDC' },
+        destination: {
+          chainId: 8453,
+          tokenSymbol: 'USDC',
+          receiverAddress: '0x1111111111111111111111111111111111111111',
+          amount: '10.00',
+        },
+      });
+      await sandbox.pay(created.body);
+      assert.equal((await sandbox.follow(created.body.id)).status, 'payment_completed');
+    } finally {
+      await sandbox.destroy();
+    }
+  });
+
+  it('needs the rights that the operator has limited to others, which doctor names one by one', async () => {
+    const limited = async (read: string, write: string) => {
+      const list = { $r: ['$admins', read], $w: ['$admins', write], $d: '$admins', $mr: '$admins', $mw: '$admins' };
+      await operator.appendToStream('$settings', jsonEvent({ type: '$settings', data: { $userStreamAcl: list } }));
+    };
+    await limited('inventory', 'inventory');
+    assert.deepEqual(
+      await examine(guideUser),
+      broken(
+        'User payments may not read or append to streams of payments.',
+        'add "payments" to "$r" and "$w" of "$userStreamAcl" in the stream $settings',
+      ),
+    );
+    await limited('payments', 'inventory');
+    assert.deepEqual(
+      await examine(guideUser),
+      broken(
+        'User payments may not append to streams of payments.',
+        'add "payments" to "$w" of "$userStreamAcl" in the stream $settings',
+      ),
+    );
+    await limited('payments', 'payments');
+    assert.equal((await examine(guideUser)).find(({ what }) => what === 'access')?.verdict, 'fine');
+  });
+
+  /** Every event of the log, by its stream and revision. */
+  async function written(): Promise<readonly string[]> {
+    const events: string[] = [];
+    for await (const { event } of operator.readAll({ fromPosition: START, maxCount: 1_000 }))
+      events.push(`${event?.revision}@${event?.streamId}`);
+    return events;
+  }
+});
