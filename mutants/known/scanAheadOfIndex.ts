@@ -4,11 +4,7 @@ export const mutant: Mutant = {
   bug: 'blocks are scanned before the index of addresses holds what was disclosed',
   seenIn: 'address lists that are loaded now and then',
   file: 'src/subscribers/payinRange.ts',
-  from: [
-    '): Promise<readonly HandledTransfer[]> {',
-    '  await deps.projected(await deps.store.tail(), signal);',
-    '',
-  ].join('\n'),
+  from: ['): Promise<readonly HandledTransfer[]> {', '  await deps.caughtUp(signal);', ''].join('\n'),
   to: ['): Promise<readonly HandledTransfer[]> {', ''].join('\n'),
   breaks: 'everyPayinKept',
   specs: ['test/subscribers/payins.test.ts'],
