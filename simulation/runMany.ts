@@ -20,6 +20,8 @@ interface Options {
 
 /** Seeds that a process takes; then another one begins: what waits for a process that has ended is never let go of. */
 const jobSeeds = 100;
+/** Fewer seeds are not worth a process: loading the service takes as long as four of them. */
+const jobSeedsLeast = 15;
 
 export async function runMany({ seeds, from, processes, json = false, payments, shown = () => {} }: Options) {
   const begun_ms = performance.now();
@@ -41,7 +43,8 @@ export async function runMany({ seeds, from, processes, json = false, payments, 
   if (!json) bar.start(seeds, 0, { failed: 0, rate: '' });
 
   function take(): Job | null {
-    const count = Math.min(jobSeeds, end - next, Math.ceil((end - next) / processes));
+    const share = Math.max(Math.ceil((end - next) / processes), jobSeedsLeast);
+    const count = Math.min(jobSeeds, end - next, share);
     if (count <= 0) return null;
     const job = { from: next, count, ...(payments !== undefined && { payments }) };
     next += count;
@@ -71,7 +74,8 @@ export async function runMany({ seeds, from, processes, json = false, payments, 
 
   async function runJob(job: Job): Promise<void> {
     const child = fork(new URL('worker.ts', import.meta.url), {
-      execArgv: [...process.execArgv, '--max-semi-space-size=64'],
+      // A young generation that begins at its full size (MiB) saves 5 % of the processor time.
+      execArgv: [...process.execArgv, '--min-semi-space-size=64', '--max-semi-space-size=64'],
     });
     child.on('message', (message: FromWorker) => {
       if ('done' in message) {
