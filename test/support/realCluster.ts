@@ -36,7 +36,7 @@ const portStep = 10;
 const places = [1, 2, 3] as const;
 const majority = 2;
 const triesMax = 50;
-/** A node with events that the new leader does not have ends, and expects to be started again: it removes them then. */
+/** A restarted node may end with exit code 0, probably to remove events that the new leader lacks, and expects to be started again. */
 const restartsMax = 5;
 const poll_ms = 200;
 /** A frozen node accepts connections and does not answer. */
