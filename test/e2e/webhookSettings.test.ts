@@ -4,11 +4,11 @@ import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { openMailFolder } from '../../sandbox/mailFolder.ts';
 import { verifyWebhook } from '../../sandbox/verifyWebhook.ts';
 import { startInstance } from '../support/instance.ts';
 import { type LoggedWebhook, startTestReceiver, type TestReceiver } from '../support/receiver.ts';
 import { type Answer, createSandbox } from '../support/sandbox.ts';
+import { ownerHeaders } from '../support/signIn.ts';
 import { walletOrders } from '../support/walletOrders.ts';
 
 describe('changed webhook settings', () => {
@@ -90,21 +90,12 @@ describe('changed webhook settings', () => {
     let headers: Record<string, string>;
     let exhausted: readonly string[];
     before(async () => {
-      const { demoEmail, wallet } = sandbox.file();
-      headers = { Authorization: `Bearer ${await signIn(demoEmail)}`, 'X-App-Id': wallet.appId };
+      headers = await ownerHeaders(sandbox, sandbox.file().wallet.appId);
       const { body } = await sandbox.call('GET', `${deliveries}?status=exhausted`, { headers });
       exhausted = body.data.map(({ deliveryId }: Answer['body']) => deliveryId);
       assert.equal(exhausted.length, 2);
     });
 
-    async function signIn(email: string): Promise<string> {
-      const asked = await sandbox.call('POST', '/merchant-api/sign-in', { body: { email } });
-      const mails = openMailFolder(sandbox.file().mailbox.folder);
-      const code = () => /Your code is (\d{6})/.exec(mails.list().find(({ to }) => to === email)?.text ?? '')?.[1];
-      await sandbox.until(() => code() !== undefined);
-      const proof = { challenge: asked.body.challenge, code: code() };
-      return (await sandbox.call('POST', '/merchant-api/sign-in/verify', { body: proof })).body.token;
-    }
     const redeliver = (url: string, deliveryId: string) =>
       fetch(`${url}${deliveries}/${deliveryId}/redeliver`, {
         method: 'POST',

@@ -1,4 +1,6 @@
 /** The service is killed at chosen points while the store lives on: at least one before and one after an append of each worker. */
+import { backgroundWorkersSurviveCrashes } from '../e2e/backgroundCrashes.ts';
+import { batchesSurviveCrashes } from '../e2e/batches.ts';
 import { cashbackSurvivesCrashes } from '../e2e/cashback.ts';
 import { survivesChainCrashes } from '../e2e/chainCrashes.ts';
 import { survivesCrashes } from '../e2e/crashes.ts';
@@ -52,4 +54,12 @@ describeWorldOnRealStore('kill -9 with a sweep on its way', (eventStoreUrl) => {
     { chainId: 1, point: null },
   ] as const;
   sweepsSurviveCrashes({ rounds, eventStoreUrl });
+});
+
+describeWorldOnRealStore('kill -9 with payouts that are put together', (eventStoreUrl) => {
+  batchesSurviveCrashes({ eventStoreUrl });
+});
+
+describeWorldOnRealStore('kill -9 in the workers that no payer waits for', (eventStoreUrl) => {
+  backgroundWorkersSurviveCrashes({ eventStoreUrl });
 });

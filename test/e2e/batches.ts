@@ -1,0 +1,68 @@
+/** Payouts are put together by the real process, which is killed in the middle of telling a batch's payments; afterwards each is paid once. All points: test/batches/. */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { type Address, parseAbiItem, parseUnits } from 'viem';
+import { verifyChain } from '../../commands/codec.ts';
+import { chainOf, findToken } from '../../domain/chains.ts';
+import { keepKeys } from '../../sandbox/keys.ts';
+import { accountOf } from '../../src/chains/evm/signer/signer.ts';
+import { chainClient } from '../support/anvil.ts';
+import { createCustomers } from '../support/customers.ts';
+import { createSandbox, type SandboxOptions } from '../support/sandbox.ts';
+
+const points = ['BatchSigned.afterAppend', 'PayoutConfirmed.afterAppend'];
+const [from, to] = [8453, 1] as const;
+const settings = { [`POLL_MS_${from}`]: '50', [`POLL_MS_${to}`]: '50' };
+const together = { ...settings, [`PAYOUT_BATCH_${to}`]: '2', [`PAYOUT_BATCH_WAIT_SECONDS_${to}`]: '8' };
+
+/** Specs of one world whose service dies at each of the points. */
+export function batchesSurviveCrashes(options: Pick<SandboxOptions, 'eventStoreUrl'> = {}): void {
+  const sandbox = createSandbox({ chains: [from, to], ...options });
+  const customers = createCustomers(sandbox);
+  after(() => sandbox.destroy());
+
+  const treasury = async (...args: string[]) => {
+    const env = { ...process.env, DATA_DIR: sandbox.dataDir };
+    return (await promisify(execFile)(process.execPath, ['src/cli/treasury.ts', ...args], { env })).stdout;
+  };
+
+  before(async () => {
+    assert.equal(await sandbox.start(settings), 'ready', sandbox.printed());
+    assert.match(await treasury('batches', 'deploy', String(to)), /Done by 0x/);
+    assert.match(await treasury('batches', 'allow', String(to), 'USDC', '100000'), /Done by 0x/);
+    await sandbox.stop();
+  });
+
+  for (const point of points) {
+    it(`dies at ${point}`, async () => {
+      const started = await sandbox.start({ ...together, CRASH_AT: point });
+      if (started === 'ready') await Promise.all([customers.come(from, to), customers.come(to, to)]);
+      assert.deepEqual(await sandbox.ended(), { code: null, signal: 'SIGKILL' }, sandbox.printed());
+    });
+  }
+
+  it('and pays each receiver once, several in one transaction', async () => {
+    assert.equal(await sandbox.start(together), 'ready', sandbox.printed());
+    const done = await customers.finish();
+    assert.deepEqual([...new Set(done.map(({ status }) => status))], ['payment_payout_completed']);
+    const list = JSON.parse(await treasury('batches', '--json')) as readonly { standing: string; payouts: number }[];
+    assert.ok(
+      list.some(({ standing, payouts }) => standing === 'done' && payouts > 1),
+      JSON.stringify(list),
+    );
+    const logs = await chainClient(sandbox.file().chains[String(to)]?.rpcUrl ?? '').getLogs({
+      address: findToken(chainOf(to), 'USDC')?.address as Address,
+      event: parseAbiItem('event Transfer(address indexed from, address indexed to, uint256 value)'),
+      args: { from: accountOf(keepKeys(sandbox.dataDir).treasury) as Address },
+      fromBlock: 0n,
+      strict: true,
+    });
+    const paid = logs.map(({ args }) => `${args.to} ${args.value}`).sort();
+    const owed = customers.orders.map(({ receiver, amount }) => `${receiver} ${parseUnits(amount, 6)}`).sort();
+    assert.deepEqual(paid, owed);
+    assert.ok(new Set(logs.map(({ transactionHash }) => transactionHash)).size < logs.length);
+    assert.deepEqual(await sandbox.stop(), { code: 0, signal: null }, sandbox.printed());
+    for (const events of (await sandbox.history()).values()) assert.equal(verifyChain(events), null);
+  });
+}
