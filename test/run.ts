@@ -1,5 +1,6 @@
 /**
- * `npm test`: every spec in a few processes side by side, types, lint and rules beside them, and one report.
+ * `npm test`: the specs of the gate in a few processes side by side, types, lint and rules beside them, and one report. `--full`
+ * (`npm run test:full`) adds the spec files and cases that only the full suite has.
  * With files as arguments it runs those alone, and `--bundled` starts programs from bundles as a whole run does.
  * `--times FILE` writes wall and processor seconds of each file as JSON. `--require-real-store` fails unless every spec of
  * the real event store has run. One spec runs by itself with `npx mocha`.
@@ -28,13 +29,16 @@ const { values, positionals } = parseArgs({
   options: {
     shards: { type: 'string' },
     bundled: { type: 'boolean' },
+    full: { type: 'boolean', default: process.env['SUITE'] === 'full' },
     times: { type: 'string' },
     'require-real-store': { type: 'boolean' },
   },
   allowPositionals: true,
 });
 const isWhole = positionals.length === 0;
-const files = isWhole ? specFiles() : positionals;
+// Shards inherit it (test/support/suite.ts).
+process.env['SUITE'] = values.full ? 'full' : 'gate';
+const files = isWhole ? specFiles(values) : positionals;
 const count = process.env['EVENTSTORE_URL'] ? givenStoreShards : Number(values.shards ?? defaultShards);
 
 const folder = mkdtempSync(join(tmpdir(), 'payment-intents-suite-'));

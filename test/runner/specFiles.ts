@@ -17,13 +17,17 @@ export const isWorld = (file: string): boolean => /(^|\/)test\/(realStore|e2e|ho
 /** Needs the real EventStoreDB: without it the file's specs are skipped. */
 export const needsRealStore = (file: string): boolean => /(^|\/)test\/realStore\//.test(file);
 
-/** Every spec file; a new one needs no entry anywhere. */
-export function specFiles(): readonly string[] {
+/** Runs only in the full suite. */
+export const isFullOnly = (file: string): boolean => file.endsWith('.full.test.ts');
+
+/** Every spec file of the suite; a new one needs no entry anywhere. */
+export function specFiles({ full }: { readonly full: boolean }): readonly string[] {
   const rank = (file: string): number => {
     const place = slow.findIndex((folder) => file.startsWith(folder));
     return place < 0 ? slow.length : place;
   };
   return globSync('test/**/*.test.ts')
+    .filter((file) => full || !isFullOnly(file))
     .toSorted()
     .toSorted((one, other) => rank(one) - rank(other));
 }
