@@ -15,7 +15,7 @@ import { missingSpecs } from './runner/realStore.ts';
 import { endProcessesIn, filesIn, haveEnded, processesIn } from './runner/remains.ts';
 import { createReport } from './runner/report.ts';
 import { runShards, type Work } from './runner/shards.ts';
-import { isWorld, specFiles } from './runner/specFiles.ts';
+import { isWorld, sharesWorld, specFiles } from './runner/specFiles.ts';
 import { writeTimes } from './runner/timesFile.ts';
 
 /** Specs wait more than they work: twice as many shards as processors. Each has a Postgres and chains of its own. */
@@ -54,6 +54,7 @@ const [missed] = await Promise.all([
     files,
     count,
     worlds: { include: isWorld, shards: worldShards },
+    together: sharesWorld,
     folder,
     programOptions,
     onWork: addWork,

@@ -25,6 +25,8 @@ export interface ShardsOptions {
   readonly count: number;
   /** Files that no more than so many shards run. The other shards let these go first. */
   readonly worlds: { readonly include: (file: string) => boolean; readonly shards: number };
+  /** Files that one shard runs, one after the other. */
+  readonly together: (file: string) => boolean;
   /** Each shard's temporary directory is made in here. */
   readonly folder: string;
   /** Options of Node for the programs that specs start. */
@@ -44,11 +46,16 @@ const workMax_ms = 45 * 60_000;
  * @returns the files that no shard was left for
  */
 export async function runShards(options: ShardsOptions): Promise<readonly string[]> {
-  const { files, count, worlds, folder, programOptions = [], onWork } = options;
+  const { files, count, worlds, together, folder, programOptions = [], onWork } = options;
   const queue = [...files];
-  const take = (isSmall: boolean): string | undefined => {
-    const at = queue.findIndex((file) => !(isSmall && worlds.include(file)));
-    return at < 0 ? undefined : queue.splice(at, 1)[0];
+  /** Runs the files that belong together. */
+  let keeper: Shard | undefined;
+  const take = (shard: Shard, isSmall: boolean): string | undefined => {
+    const isKept = keeper !== undefined && keeper !== shard && keeper.isAlive();
+    const at = queue.findIndex((file) => !(isSmall && worlds.include(file)) && !(isKept && together(file)));
+    const file = at < 0 ? undefined : queue.splice(at, 1)[0];
+    if (file !== undefined && together(file)) keeper = shard;
+    return file;
   };
   const serve = async (_: unknown, index: number): Promise<void> => {
     const isSmall = index >= worlds.shards;
@@ -56,7 +63,7 @@ export async function runShards(options: ShardsOptions): Promise<readonly string
     if (isSmall) letOthersFirst(shard.pid);
     tellFailures(await shard.start());
     while (shard.isAlive()) {
-      const file = take(isSmall);
+      const file = take(shard, isSmall);
       if (file === undefined) break;
       onWork(await shard.run(file));
     }
@@ -69,6 +76,8 @@ export async function runShards(options: ShardsOptions): Promise<readonly string
   await Promise.all(Array.from({ length: Math.min(count, files.length) }, serve));
   return queue;
 }
+
+type Shard = ReturnType<typeof openShard>;
 
 function openShard(folder: string, programOptions: readonly string[]) {
   mkdirSync(folder, { mode: 0o755 });

@@ -3,6 +3,7 @@ import { globSync } from 'node:fs';
 /** The folders whose specs start whole worlds, look at many pages, or mostly wait: begun first, so that no shard ends with a long one alone. */
 const slow = [
   'test/realStore/',
+  'test/e2e/shared/',
   'test/e2e/',
   'test/web/',
   'test/hostile/',
@@ -13,6 +14,9 @@ const slow = [
 
 /** A whole world each: a service, its stores, chains and nodes in processes of their own. */
 export const isWorld = (file: string): boolean => /(^|\/)test\/(realStore|e2e|hostile)\//.test(file);
+
+/** Runs in the shard of the other files of this kind: they share one started world (test/support/sharedSandbox.ts). */
+export const sharesWorld = (file: string): boolean => /(^|\/)test\/e2e\/shared\//.test(file);
 
 /** Needs the real EventStoreDB: without it the file's specs are skipped. */
 export const needsRealStore = (file: string): boolean => /(^|\/)test\/realStore\//.test(file);

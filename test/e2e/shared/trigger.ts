@@ -6,16 +6,16 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { createActs } from '../../sandbox/acts.ts';
-import { fetchPayment, type Transfer } from '../../sandbox/customer.ts';
-import { keepKeys } from '../../sandbox/keys.ts';
-import { bodyOf } from '../../sandbox/requestBody.ts';
-import { situations } from '../../sandbox/situations.ts';
-import { verifyWebhook } from '../../sandbox/verifyWebhook.ts';
-import { onStop } from '../support/hooks.ts';
-import type { Sandbox } from '../support/sandbox.ts';
+import { createActs } from '../../../sandbox/acts.ts';
+import { fetchPayment, type Transfer } from '../../../sandbox/customer.ts';
+import { keepKeys } from '../../../sandbox/keys.ts';
+import { bodyOf } from '../../../sandbox/requestBody.ts';
+import { situations } from '../../../sandbox/situations.ts';
+import { verifyWebhook } from '../../../sandbox/verifyWebhook.ts';
+import { onStop } from '../../support/hooks.ts';
+import type { Sandbox } from '../../support/sandbox.ts';
 
-const folder = join(import.meta.dirname, '../../sandbox');
+const folder = join(import.meta.dirname, '../../../sandbox');
 /** They go on: what is seen of them is only that they came so far. */
 const passing: readonly string[] = [
   'payment_started',

@@ -4,14 +4,14 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type Answer, createSandbox, type Sandbox } from '../support/sandbox.ts';
-import { temporaryDirectory } from '../support/temporaryDirectory.ts';
-import { type File, verifyEvidence } from '../verify/verifier.ts';
+import type { Answer, Sandbox } from '../../support/sandbox.ts';
+import { sharedSandbox, startSharedSandbox } from '../../support/sharedSandbox.ts';
+import { temporaryDirectory } from '../../support/temporaryDirectory.ts';
+import { type File, verifyEvidence } from '../../verify/verifier.ts';
 
 describe('the evidence of a payment', () => {
-  const sandbox = createSandbox({ chains: [8453, 1] });
-  before(() => sandbox.start({ HEADS_EVERY_EVENTS: '1' }));
-  after(() => sandbox.destroy());
+  const sandbox = sharedSandbox();
+  before(startSharedSandbox);
 
   const fetched = async (path: string): Promise<File> => {
     const answer = await fetch(`${sandbox.file().baseUrl}/payment-api/proof/${path}`);

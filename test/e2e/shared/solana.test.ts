@@ -4,22 +4,22 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { Connection, Keypair, PublicKey } from 'solana-web3-v1';
 import { getAddress } from 'viem';
-import { chainOf } from '../../domain/chains.ts';
-import { keepKeys } from '../../sandbox/keys.ts';
-import { addFault, advanceSlots, clearFaults, fundWallet, plantMint } from '../../sandbox/solana/controls.ts';
-import { usdc } from '../../sandbox/solana/usdc.ts';
-import { walletLinkAt } from '../../sandbox/walletLink.ts';
-import { waitAlone_blocks } from '../../src/chains/solana/payouts/fate.ts';
-import { createPayoutReference } from '../../src/chains/solana/payouts/references.ts';
-import { referenceKey } from '../../src/chains/solana/signer/keys.ts';
-import { tokenAccountOf } from '../../src/chains/solana/tokenProgram.ts';
-import { type Answer, createSandbox } from '../support/sandbox.ts';
-import { walletOrders } from '../support/walletOrders.ts';
+import { chainOf } from '../../../domain/chains.ts';
+import { keepKeys } from '../../../sandbox/keys.ts';
+import { addFault, advanceSlots, clearFaults, fundWallet, plantMint } from '../../../sandbox/solana/controls.ts';
+import { usdc } from '../../../sandbox/solana/usdc.ts';
+import { walletLinkAt } from '../../../sandbox/walletLink.ts';
+import { waitAlone_blocks } from '../../../src/chains/solana/payouts/fate.ts';
+import { createPayoutReference } from '../../../src/chains/solana/payouts/references.ts';
+import { referenceKey } from '../../../src/chains/solana/signer/keys.ts';
+import { tokenAccountOf } from '../../../src/chains/solana/tokenProgram.ts';
+import type { Answer } from '../../support/sandbox.ts';
+import { sharedSandbox, startSharedSandbox } from '../../support/sharedSandbox.ts';
+import { walletOrders } from '../../support/walletOrders.ts';
 
 describe('payments over Solana', () => {
-  const sandbox = createSandbox({ chains: [8453, 501, 1500] });
-  before(async () => assert.equal(await sandbox.start(), 'ready', sandbox.printed()));
-  after(() => sandbox.destroy());
+  const sandbox = sharedSandbox();
+  before(startSharedSandbox);
 
   let receivers = 0;
   const newEvmReceiver = () => getAddress(`0x${(0x501a_0000 + ++receivers).toString(16).padStart(40, '0')}`);

@@ -3,16 +3,18 @@ import assert from 'node:assert/strict';
 import { Keypair, rpc } from '@stellar/stellar-sdk';
 import { Keypair as SolanaKeypair } from 'solana-web3-v1';
 import { getAddress } from 'viem';
-import { type ChainId, chainOf, findToken, type TokenSymbol } from '../../domain/chains.ts';
-import { fundWallet } from '../../sandbox/solana/controls.ts';
-import { addFault, clearFaults, closeLedgers } from '../../sandbox/stellar/controls.ts';
-import { createSandbox, type Json } from '../support/sandbox.ts';
-import { solanaClient } from '../support/solana.ts';
-import { muxed } from '../support/stellar.ts';
-import { walletOrders } from '../support/walletOrders.ts';
+import { type ChainId, chainOf, findToken, type TokenSymbol } from '../../../domain/chains.ts';
+import { fundWallet } from '../../../sandbox/solana/controls.ts';
+import { addFault, clearFaults, closeLedgers } from '../../../sandbox/stellar/controls.ts';
+import type { Json } from '../../support/sandbox.ts';
+import { sharedSandbox, startSharedSandbox } from '../../support/sharedSandbox.ts';
+import { solanaClient } from '../../support/solana.ts';
+import { muxed } from '../../support/stellar.ts';
+import { gateCases } from '../../support/suite.ts';
+import { walletOrders } from '../../support/walletOrders.ts';
 
 /** Where contract payments go: reference, section 1. */
-const routes: readonly (readonly [ChainId, TokenSymbol])[] = [
+const allRoutes: readonly (readonly [ChainId, TokenSymbol])[] = [
   [8453, 'USDC'],
   [56, 'USDT'],
   [56, 'USDC'],
@@ -22,6 +24,11 @@ const routes: readonly (readonly [ChainId, TokenSymbol])[] = [
   [137, 'USDC'],
   [501, 'USDC'],
 ];
+/** The gate tries both families, with 6 and with 18 decimals. */
+const routes = gateCases(
+  allRoutes,
+  ([chainId, symbol]) => chainId === 501 || chainId === 8453 || (chainId === 56 && symbol === 'USDT'),
+);
 
 /**
  * Fee: 0.01 and a thousandth, cut to what both tokens can hold. Stellar has 7 decimals, most destinations 6, BNB Chain 18.
@@ -34,9 +41,8 @@ const terms = [
 ] as const;
 
 describe('payments over Stellar', () => {
-  const sandbox = createSandbox();
-  before(async () => assert.equal(await sandbox.start(), 'ready', sandbox.printed()));
-  after(() => sandbox.destroy());
+  const sandbox = sharedSandbox();
+  before(startSharedSandbox);
 
   let receivers = 0;
   /** On Solana with a token account already, which else the fee would have to pay for. */
@@ -303,7 +309,7 @@ describe('payments over Stellar', () => {
       await closeLedgers(stellarUrl(), 400);
       await sandbox.pay(classic);
       await closeLedgers(stellarUrl(), 300);
-      assert.equal(await sandbox.start(), 'ready', sandbox.printed());
+      XX;
 
       const [first, second] = await Promise.all([contract, classic].map(({ id }) => sandbox.follow(id)));
       assert.deepEqual([first.status, second.status], ['payment_payout_completed', 'payment_payout_completed']);

@@ -6,12 +6,12 @@ import { Keypair } from '@stellar/stellar-sdk';
 import { Keypair as SolanaKeypair } from 'solana-web3-v1';
 import { createWalletClient, erc20Abi, getAddress, parseUnits } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
-import { keepKeys } from '../../sandbox/keys.ts';
-import { localRpc } from '../../sandbox/localRpc.ts';
-import { fundAccount } from '../../sandbox/stellar/controls.ts';
-import { createCustomers } from '../support/customers.ts';
-import { ethereumUsdc } from '../support/payments.ts';
-import { createSandbox } from '../support/sandbox.ts';
+import { keepKeys } from '../../../sandbox/keys.ts';
+import { localRpc } from '../../../sandbox/localRpc.ts';
+import { fundAccount } from '../../../sandbox/stellar/controls.ts';
+import { createCustomers } from '../../support/customers.ts';
+import { ethereumUsdc } from '../../support/payments.ts';
+import { sharedSandbox, startSharedSandbox } from '../../support/sharedSandbox.ts';
 
 const chainIds = [1, 501, 1500] as const;
 const settings = {
@@ -22,10 +22,9 @@ const settings = {
 const bank = getAddress('0x00000000000000000000000000000000000ba4c0');
 
 describe('operations of the treasury', () => {
-  const sandbox = createSandbox({ chains: chainIds });
+  const sandbox = sharedSandbox();
   const customers = createCustomers(sandbox);
-  before(async () => assert.equal(await sandbox.start(settings), 'ready', sandbox.printed()));
-  after(() => sandbox.destroy());
+  before(startSharedSandbox);
 
   const treasury = async (args: readonly string[], { name = 'ada', env = {} } = {}) => {
     const all = { ...process.env, ...settings, DATA_DIR: sandbox.dataDir, SUDO_USER: name, ...env };

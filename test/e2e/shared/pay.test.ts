@@ -4,18 +4,18 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Connection, PublicKey } from 'solana-web3-v1';
-import { walletLinkAt } from '../../sandbox/walletLink.ts';
-import { type Answer, createSandbox, type Json } from '../support/sandbox.ts';
+import { walletLinkAt } from '../../../sandbox/walletLink.ts';
+import type { Answer, Json } from '../../support/sandbox.ts';
+import { sharedSandbox, startSharedSandbox } from '../../support/sharedSandbox.ts';
 import { describeExampleShop } from './exampleShop.ts';
 import { describeTrigger } from './trigger.ts';
 
-const program = join(import.meta.dirname, '../../sandbox/pay.ts');
+const program = join(import.meta.dirname, '../../../sandbox/pay.ts');
 const receiver = '0x3333333333333333333333333333333333333333';
 
 describe('beside a running sandbox', () => {
-  const sandbox = createSandbox({ chains: [8453, 501, 137, 1500] });
-  before(() => sandbox.start());
-  after(() => sandbox.destroy());
+  const sandbox = sharedSandbox();
+  before(startSharedSandbox);
 
   describe('npm run pay', () => {
     it('pays on an EVM chain and follows the payment to its end', async () => {
