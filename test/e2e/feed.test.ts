@@ -25,11 +25,12 @@ import { onStop } from '../support/hooks.ts';
 import * as p from '../support/payments.ts';
 import { freshDatabase } from '../support/postgres.ts';
 import { wholeLog } from '../support/readModels.ts';
+import { isFull } from '../support/suite.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 
 const writers = 20;
 const paymentsEachMax = 1_000;
-const kills = 12;
+const kills = isFull ? 12 : 6;
 
 /** Whole numbers below a bound, the same in every run, so that a failure comes again. */
 function seeded(seed: number): (below: number) => number {

@@ -26,7 +26,7 @@ export const transferPoints = {
 };
 
 export interface TransferCrashOptions extends Pick<SandboxOptions, 'eventStoreUrl'> {
-  readonly points: typeof transferPoints;
+  readonly points: { readonly refund: readonly string[]; readonly withdrawal: readonly string[] };
 }
 const settings = { TREASURY_ADDRESS_COOLDOWN_HOURS: '0', POLL_MS_1: '50', POLL_MS_8453: '50' };
 const payer = getAddress('0x0000000000000000000000000000000000bac001');

@@ -309,7 +309,7 @@ describe('payments over Stellar', () => {
       await closeLedgers(stellarUrl(), 400);
       await sandbox.pay(classic);
       await closeLedgers(stellarUrl(), 300);
-      XX;
+      await startSharedSandbox();
 
       const [first, second] = await Promise.all([contract, classic].map(({ id }) => sandbox.follow(id)));
       assert.deepEqual([first.status, second.status], ['payment_payout_completed', 'payment_payout_completed']);
