@@ -3,7 +3,18 @@
  * and a suite starts programs by the hundred. What runs is the same source; where a module asks where it is, it is told
  * the place of its source.
  */
-import { globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import {
+  existsSync,
+  globSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build, type Plugin } from 'esbuild';
@@ -60,16 +71,19 @@ const ownPlaces: Plugin = {
   },
 };
 
-/** Within the project, so that the bundles find its packages. */
-const folder = join(root, 'node_modules/.cache/bundles');
+/** Within the project, so that the bundles find its packages. Each set of bundles has a folder named after its content. */
+const cache = join(root, 'node_modules/.cache/bundles');
+/** A run that uses older bundles has ended by then. */
+const life_ms = 24 * 3_600_000;
 
 /** Bundles them all. @returns the option of Node with which a process, and those that it starts, run the bundles */
 export async function bundlePrograms(): Promise<string> {
   const entryPoints = globSync(programs, { cwd: root }).map((file) => join(root, file));
-  rmSync(folder, { recursive: true, force: true });
-  await build({
+  const outdir = join(cache, 'out');
+  const { outputFiles } = await build({
     entryPoints,
-    outdir: folder,
+    outdir,
+    write: false,
     outbase: root,
     outExtension: { '.js': '.mjs' },
     bundle: true,
@@ -88,10 +102,34 @@ export async function bundlePrograms(): Promise<string> {
     legalComments: 'none',
     logLevel: 'error',
   });
+  const hash = createHash('sha256');
+  for (const { path, contents } of outputFiles) hash.update(path).update(contents);
+  const folder = join(cache, hash.digest('hex').slice(0, 16));
+  removeOldBundles(folder);
   const bundleOf = (source: string) => join(folder, relative(root, source).replace(/\.ts$/, '.mjs'));
   const list = join(folder, 'list.json');
-  writeFileSync(list, JSON.stringify(Object.fromEntries(entryPoints.map((source) => [source, bundleOf(source)]))));
+  if (!existsSync(list)) {
+    for (const { path, contents } of outputFiles) writeWhole(join(folder, relative(outdir, path)), contents);
+    // Written last: a folder with a list is complete.
+    writeWhole(list, JSON.stringify(Object.fromEntries(entryPoints.map((source) => [source, bundleOf(source)]))));
+  }
   const preload = pathToFileURL(join(import.meta.dirname, 'bundled.ts'));
   preload.searchParams.set('list', list);
   return `--import=${preload.href}`;
+}
+
+/** Another run that writes the same file at the same time writes the same content. */
+function writeWhole(path: string, contents: string | Uint8Array): void {
+  mkdirSync(dirname(path), { recursive: true });
+  const unfinished = `${path}.${process.pid}`;
+  writeFileSync(unfinished, contents);
+  renameSync(unfinished, path);
+}
+
+function removeOldBundles(used: string): void {
+  mkdirSync(cache, { recursive: true });
+  for (const name of readdirSync(cache)) {
+    const folder = join(cache, name);
+    if (folder !== used && Date.now() - statSync(folder).mtimeMs > life_ms) rmSync(folder, { recursive: true });
+  }
 }

@@ -3,12 +3,13 @@ import { styleText } from 'node:util';
 import type { Outcome } from './messages.ts';
 import { readAllSeconds } from './processorTime.ts';
 import type { Work } from './shards.ts';
+import { needsRealStore } from './specFiles.ts';
 
 export interface Report {
   add(work: Work): void;
   /** Something beside the tests went wrong. */
   fail(name: string, failure: string): void;
-  /** Prints the failures, the processor time and `N passed, N failed`. @returns the exit code */
+  /** Prints the failures, the time of the run and `N passed, N failed`. @returns the exit code */
   close(): 0 | 1;
 }
 
@@ -20,13 +21,14 @@ const indented = (text: string, by: string): string => text.trimEnd().replaceAll
 /** @param expected how many pieces of work there will be */
 export function createReport(expected: number, print: (line: string) => void): Report {
   const done: Work[] = [];
+  const began_ms = performance.now();
 
   function add(work: Work): void {
     done.push(work);
     const failed = count(work.outcomes, 'failed') > 0;
     const mark = failed ? styleText('red', '✖') : styleText('green', '✔');
     const at = `${done.length}/${expected}`.padStart(7);
-    print(`${mark} ${at}  ${work.name}  ${totals(work.outcomes)}  ${duration(work)}`);
+    print(`${mark} ${at}  ${work.name}  ${totals(work.outcomes)}  ${cost(work.took_ms, work.processor_s)}`);
     for (const { state, title } of work.outcomes) if (state === 'failed') print(`           ✖ ${title}`);
     if (work.printed.trim() !== '') print(indented(work.printed, '           │ '));
   }
@@ -38,8 +40,11 @@ export function createReport(expected: number, print: (line: string) => void): R
     failures.forEach(({ name, title, failure = '' }, index) => {
       print(`\n${index + 1}) ${styleText('red', `${name}: ${title}`)}\n\n${indented(failure, '   ')}`);
     });
-    const used_s = readAllSeconds();
-    if (used_s !== undefined) print(`\n${used_s.toFixed(1)} s processor in all`);
+    print(`\n${cost(performance.now() - began_ms, readAllSeconds())}`);
+    const onRealStore_s = done
+      .filter(({ name }) => needsRealStore(name))
+      .reduce((sum, { processor_s = 0 }) => sum + processor_s, 0);
+    if (onRealStore_s >= 1) print(`${onRealStore_s.toFixed(1)} s processor of that on the real event store`);
     print(`\n${totals(all)}`);
     return failures.length > 0 ? 1 : 0;
   }
@@ -54,7 +59,7 @@ export function createReport(expected: number, print: (line: string) => void): R
   };
 }
 
-function duration({ took_ms, processor_s }: Work): string {
+function cost(took_ms: number, processor_s: number | undefined): string {
   const wall = `${(took_ms / 1_000).toFixed(1)} s`;
   return processor_s === undefined ? wall : `${wall}, ${processor_s.toFixed(1)} s processor`;
 }

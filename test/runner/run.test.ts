@@ -2,11 +2,12 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 import { processesIn } from './remains.ts';
+import { specFiles } from './specFiles.ts';
 
 const program = join(import.meta.dirname, '../run.ts');
 
@@ -38,6 +39,10 @@ const samples = {
       await sleep(500);
       appendFileSync(log, '-');
     });`,
+  sharing: `import { appendFileSync } from 'node:fs';
+    it('uses the shared world', () => appendFileSync(new URL('../../../sharing.txt', import.meta.url), process.pid + '\\n'));`,
+  manyCases: `it('tries the cases of the ' + process.env['SUITE'] + ' suite', () => {});
+    it.skip(process.env['SUITE'], () => {});`,
   light: `it('computes', () => { ${compute(0.1)} });`,
   busyShard: `it('computes', () => { ${compute(0.5)} });`,
   busyChild: `import { spawnSync } from 'node:child_process';
@@ -88,7 +93,11 @@ describe('npm test', () => {
   let folders: Partial<Record<Sample, string>>;
   beforeEach(() => {
     folder = temporaryDirectory();
-    folders = { world: join(folder, 'test/e2e'), realStore: join(folder, 'test/realStore') };
+    folders = {
+      world: join(folder, 'test/e2e'),
+      sharing: join(folder, 'test/e2e/shared'),
+      realStore: join(folder, 'test/realStore'),
+    };
   });
 
   function start(shards: number, names: readonly Sample[], options: Options = {}): ChildProcess {
@@ -100,7 +109,7 @@ describe('npm test', () => {
       return file;
     });
     // The runs of these specs are none of the run around them: their remains are looked for here.
-    const env = { ...process.env, TMPDIR: folder, NO_COLOR: '1', EVENTSTOREDB: options.realStore ?? '' };
+    const env = { ...process.env, TMPDIR: folder, NO_COLOR: '1', SUITE: '', EVENTSTOREDB: options.realStore ?? '' };
     return spawn(process.execPath, [program, '--shards', String(shards), ...(options.args ?? []), ...files], { env });
   }
 
@@ -209,6 +218,28 @@ describe('npm test', () => {
     }
   });
 
+  it('runs the files that share a world in one shard, which goes on to others', async () => {
+    const { lines } = await run(3, 'sharing', 'passing', 'sharing', 'passing', 'sharing', 'sharing');
+    assert.equal(lastLine(lines), '8 passed, 0 failed');
+    const pids = readFileSync(join(folder, 'sharing.txt'), 'utf8').trim().split('\n');
+    assert.deepEqual([pids.length, new Set(pids).size], [4, 1]);
+  });
+
+  it('runs the cases of the gate, and with --full those of the full suite', async () => {
+    assert.match((await run(1, 'manyCases')).printed, /skipped: .*: gate\n/);
+    assert.match((await runWith({ args: ['--full'] }, 1, 'manyCases')).printed, /skipped: .*: full\n/);
+  });
+
+  it('has every spec file in the full suite, and in the gate those that are not named as full', () => {
+    const [gate, full] = [specFiles({ full: false }), specFiles({ full: true })];
+    assert.deepEqual(full.toSorted(), globSync('test/**/*.test.ts').toSorted());
+    assert.deepEqual(
+      full.filter((file) => !gate.includes(file)).toSorted(),
+      full.filter((file) => file.endsWith('.full.test.ts')).toSorted(),
+    );
+    assert.ok(gate.length < full.length);
+  });
+
   const itOnLinux = existsSync('/proc/self/stat') ? it : it.skip;
 
   itOnLinux(
@@ -229,7 +260,7 @@ describe('npm test', () => {
       assert.ok(Math.max(...used('light')) < Math.min(...busy), JSON.stringify(files));
       assert.ok(files.reduce((sum, file) => sum + file.processor_s, 0) <= processor_s);
       for (const line of lines.slice(0, files.length)) assert.match(line, /\d\.\d s, \d+\.\d s processor$/);
-      assert.match(lines.at(-3) ?? '', /^\d+\.\d s processor in all$/);
+      assert.match(lines.at(-3) ?? '', /^\d+\.\d s, \d+\.\d s processor$/);
     },
   );
 
