@@ -7,7 +7,7 @@ export async function askNode(rpcUrl: string, method: string): Promise<unknown> 
     const response = await fetch(rpcUrl, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: [] }),
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method }),
       signal: AbortSignal.timeout(answer_ms),
     });
     const { result } = (await response.json()) as { result?: unknown };

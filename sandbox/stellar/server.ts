@@ -6,7 +6,7 @@ import { isFromHere } from '../fromHere.ts';
 import { requestBody } from '../requestBody.ts';
 import { fundNewAccount } from './friendbot.ts';
 import { answer } from './rpc/answer.ts';
-import { type Node, type Params, RpcError, rpcCodes } from './rpc/method.ts';
+import { type Node, noParams, type Params, RpcError, rpcCodes } from './rpc/method.ts';
 
 export interface NodeServer {
   readonly url: string;
@@ -55,7 +55,7 @@ async function handle(node: Node, request: IncomingMessage, response: ServerResp
 interface Call {
   readonly id?: unknown;
   readonly method?: unknown;
-  readonly params?: Params;
+  readonly params?: Params | null;
 }
 
 /** What goes beyond is left unanswered. */
@@ -81,9 +81,9 @@ function parsed(body: string): Call | readonly Call[] | undefined {
   }
 }
 
-function answerCall(node: Node, { id = null, method, params = {} }: Call): object | 'lost' | 'unavailable' {
+function answerCall(node: Node, { id = null, method, params }: Call): object | 'lost' | 'unavailable' {
   try {
-    const answered = answer(node, String(method), params);
+    const answered = answer(node, String(method), params ?? noParams);
     return typeof answered === 'string' ? answered : { jsonrpc: '2.0', id, result: answered.result };
   } catch (error) {
     return refusal(id, error instanceof RpcError ? error.code : rpcCodes.internal, (error as Error).message);

@@ -1,6 +1,8 @@
 /** Asks the local chain behind the weather. */
+
 import { once } from 'node:events';
 import http from 'node:http';
+import { wireRequest } from '../../src/chains/node/jsonRpc.ts';
 import { type Ask, type Fields, fieldsOf, Refusal } from './call.ts';
 
 const socketsMax = 32;
@@ -15,7 +17,7 @@ export function createUpstream(url: string): Ask & { close(): void } {
   const agent = new http.Agent({ keepAlive: true, maxSockets: socketsMax });
 
   const ask: Ask = async (method, params) => {
-    const { result, error } = await post(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }));
+    const { result, error } = await post(JSON.stringify(wireRequest(1, { method, params })));
     if (error === undefined) return result ?? null;
     const { code, message, data } = fieldsOf(error);
     throw new Refusal(Number(code), String(message), data);

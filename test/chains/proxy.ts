@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { wireRequest } from '../../src/chains/node/jsonRpc.ts';
 import { onStop } from '../support/hooks.ts';
 
 export type Ask = (method: string, params: readonly unknown[]) => Promise<unknown>;
@@ -26,7 +27,7 @@ export interface NodeProxy {
 interface Asked {
   readonly id: number;
   readonly method: string;
-  readonly params: readonly unknown[];
+  readonly params?: readonly unknown[];
 }
 
 export const honest: Behaviour = (method, params, forward) => forward(method, params);
@@ -39,14 +40,14 @@ export async function startProxy(upstream: string, first: Behaviour = honest): P
     const response = await fetch(upstream, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+      body: JSON.stringify(wireRequest(1, { method, params })),
     });
     const answer = (await response.json()) as { result?: unknown; error?: { code: number; message: string } };
     if (answer.error) throw new Refusal(answer.error.code, answer.error.message);
     return answer.result;
   };
 
-  const answerTo = async ({ id, method, params }: Asked) => {
+  const answerTo = async ({ id, method, params = [] }: Asked) => {
     calls.set(method, (calls.get(method) ?? 0) + 1);
     try {
       const result = await (method === 'eth_chainId' ? forward(method, []) : behaviour(method, params, forward));

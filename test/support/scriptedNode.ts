@@ -46,6 +46,13 @@ export const each =
   (answer: (asked: AskedCall) => unknown): Reply =>
   (asked) => ({ body: Array.isArray(asked) ? asked.map(answer) : answer(asked as AskedCall) });
 
+/** A request without params reads as one with an empty list. */
+function withParams(asked: AskedCall | readonly AskedCall[]): AskedCall | readonly AskedCall[] {
+  if (Array.isArray(asked)) return asked.flatMap(withParams);
+  const { params = [], ...call } = asked as Partial<AskedCall>;
+  return { ...call, params } as AskedCall;
+}
+
 export async function scriptedNode(first: Reply = always()): Promise<ScriptedNode> {
   let reply = first;
   const requests: (AskedCall | readonly AskedCall[])[] = [];
@@ -53,7 +60,7 @@ export async function scriptedNode(first: Reply = always()): Promise<ScriptedNod
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
-    const asked = JSON.parse(Buffer.concat(chunks).toString());
+    const asked = withParams(JSON.parse(Buffer.concat(chunks).toString()));
     requests.push(asked);
     const script = await reply(asked, requests.length - 1);
     if (script === 'hangUp') return void request.socket.destroy();

@@ -2,17 +2,17 @@
 import type { EventRecord } from '../chain/history.ts';
 import { addFault, clearFaults, closeLedgers, forget, fund, plant } from './controls.ts';
 import { getEvents } from './events.ts';
-import { type Method, type Node, type Params, RpcError, rpcCodes, textParam } from './method.ts';
+import { invalid, type Method, type Node, noParams, type Params, RpcError, rpcCodes, textParam } from './method.ts';
 import { getFeeStats, getHealth, getLatestLedger, getLedgerEntries, getNetwork, getVersionInfo } from './network.ts';
 import { simulateTransaction } from './simulate.ts';
 import { getTransaction, getTransactions, pretendTo, sendTransaction } from './transactions.ts';
 
 const methods: Readonly<Record<string, Method>> = {
-  getHealth,
+  getHealth: withoutParams(getHealth),
   getNetwork,
-  getVersionInfo,
-  getFeeStats,
-  getLatestLedger,
+  getVersionInfo: withoutParams(getVersionInfo),
+  getFeeStats: withoutParams(getFeeStats),
+  getLatestLedger: withoutParams(getLatestLedger),
   getLedgerEntries,
   simulateTransaction,
   sendTransaction,
@@ -49,6 +49,14 @@ export function answer(node: Node, name: string, params: Params): Answer {
     case 'tryAgainLater':
       return { result: pretendTo(node, 'TRY_AGAIN_LATER', textParam(params, 'transaction')) };
   }
+}
+
+/** Refuses parameters, even empty ones, as stellar-rpc does up to version 24. */
+function withoutParams(method: Method): Method {
+  return (node, params) => {
+    if (params !== noParams) throw invalid('no parameters accepted');
+    return method(node, params);
+  };
 }
 
 function twice(method: Method, node: Node, params: Params): object {

@@ -14,6 +14,8 @@ export interface Node {
 }
 
 export type Params = Readonly<Record<string, unknown>>;
+/** Parameters of a request that has none, or null. */
+export const noParams: Params = {};
 export type Method = (node: Node, params: Params) => object;
 
 /** JSON-RPC 2.0 codes. */

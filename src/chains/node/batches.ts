@@ -2,7 +2,7 @@
 import { inParallel } from '../inParallel.ts';
 import type { Asking, Exchange } from './exchange.ts';
 import type { Reply } from './http.ts';
-import type { RpcCall } from './jsonRpc.ts';
+import { type RpcCall, wireRequest } from './jsonRpc.ts';
 import type { NodeLimits } from './limits.ts';
 import { costOf } from './methods.ts';
 import { mostSaid, type Refusal } from './refusals.ts';
@@ -69,7 +69,7 @@ const chunked = <T>(all: readonly T[], most: number): readonly (readonly T[])[] 
   Array.from({ length: Math.ceil(all.length / most) }, (_, at) => all.slice(at * most, (at + 1) * most));
 
 function requestOf(calls: readonly RpcCall[]) {
-  const asked = calls.map(({ method, params }, id) => ({ jsonrpc: '2.0', id, method, params }));
+  const asked = calls.map((call, id) => wireRequest(id, call));
   return { body: JSON.stringify(asked), cost: calls.reduce((sum, { method }) => sum + costOf(method), 0) };
 }
 

@@ -27,6 +27,15 @@ export interface RpcCall {
   readonly params: RpcParams;
 }
 
+/**
+ * Returns a request as it is sent. Empty params are omitted (JSON-RPC 2.0, section 4.2): stellar-rpc up to version 24 refuses them for
+ * methods without parameters.
+ */
+export function wireRequest(id: number, { method, params }: RpcCall): object {
+  const hasParams = Object.keys(params).length > 0;
+  return { jsonrpc: '2.0', id, method, ...(hasParams && { params }) };
+}
+
 /** What became of one call of several. */
 export type Answered = { readonly value: unknown } | { readonly failure: RpcFailed };
 

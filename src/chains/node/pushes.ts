@@ -4,6 +4,7 @@
  */
 import { Observable } from 'rxjs';
 import { WebSocket } from 'ws';
+import { wireRequest } from './jsonRpc.ts';
 import type { Ticker } from './ticker.ts';
 
 export interface PushesOptions {
@@ -81,8 +82,7 @@ export function pushesOf<T>({ subscriptions, read }: Pushing<T>, options: Pushes
       expectMore();
       signal.addEventListener('abort', end, { once: true });
       socket.once('open', () => {
-        for (const [id, asked] of subscriptions.entries())
-          socket.send(JSON.stringify({ jsonrpc: '2.0', id, ...asked }));
+        for (const [id, asked] of subscriptions.entries()) socket.send(JSON.stringify(wireRequest(id, asked)));
       });
       socket.on('message', (data) => {
         const text = String(data);

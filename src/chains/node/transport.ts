@@ -1,7 +1,7 @@
 /** Calls of one node, one by one or several in a request. */
 import { type CallMany, createBatches } from './batches.ts';
 import { type Asking, createExchange, type ExchangeOptions } from './exchange.ts';
-import type { RpcCall } from './jsonRpc.ts';
+import { type RpcCall, wireRequest } from './jsonRpc.ts';
 import { costOf } from './methods.ts';
 import { maySwitchedOff } from './refusals.ts';
 import { NoAnswer, type RpcAnswer, readReply } from './replies.ts';
@@ -17,12 +17,12 @@ export function createTransport(options: ExchangeOptions): Transport {
   const exchange = createExchange(options);
   let calls = 0;
 
-  async function call({ method, params }: RpcCall, asking: Asking): Promise<RpcAnswer> {
+  async function call(asked: RpcCall, asking: Asking): Promise<RpcAnswer> {
     calls += 1;
-    const body = JSON.stringify({ jsonrpc: '2.0', id: calls, method, params });
+    const body = JSON.stringify(wireRequest(calls, asked));
     const before = options.line.limiter.takenSoFar();
     try {
-      return await exchange({ body, cost: costOf(method) }, readReply, asking);
+      return await exchange({ body, cost: costOf(asked.method) }, readReply, asking);
     } catch (error) {
       // While it takes other calls, it is this one that it does not take.
       const takesOthers = options.line.limiter.takenSoFar() > before;

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
+import type { RpcParams } from '../../../src/chains/node/jsonRpc.ts';
 import { createLines } from '../../../src/chains/node/lines.ts';
 import { NoAnswer } from '../../../src/chains/node/replies.ts';
 import { createTransport } from '../../../src/chains/node/transport.ts';
@@ -17,6 +18,19 @@ describe('calling a node by JSON-RPC', () => {
     });
     for (const _ of [1, 2, 3]) assert.deepEqual(await call('eth_chainId'), { value: '0x1' });
     assert.equal(ports.size, 1);
+  });
+
+  it('sends no params where a method has none: some nodes refuse empty ones', async () => {
+    const bodies: string[] = [];
+    const { call } = await node((_, response, body) => {
+      bodies.push(body);
+      response.end('{"result":"0x1"}');
+    });
+    for (const params of [[], {}, ['latest'], { limit: 1 }]) await call('getFeeStats', { params });
+    assert.deepEqual(
+      bodies.map((body) => JSON.parse(body).params),
+      [undefined, undefined, ['latest'], { limit: 1 }],
+    );
   });
 
   it('asks again what may pass: an outage, a connection that ends, a login page, an answer that is none', async () => {
@@ -170,7 +184,7 @@ async function node(listener: Listener, timeout_ms = 10_000) {
   const url = `http://user:key@127.0.0.1:${(server.address() as AddressInfo).port}/secret-path`;
   const line = createLines({ random: () => 0 }).of(url, { chainId: 1, node: 1 });
   const transport = createTransport({ url, timeout_ms, line, random: () => 0 });
-  const call = (method: string, { params = [], signal }: { params?: readonly unknown[]; signal?: AbortSignal } = {}) =>
+  const call = (method: string, { params = [], signal }: { params?: RpcParams; signal?: AbortSignal } = {}) =>
     transport.call({ method, params }, { priority: 'head', signal });
   return { call, asked: () => requests, line };
 }

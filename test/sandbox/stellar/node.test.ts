@@ -33,6 +33,18 @@ describe('local Stellar: the node', () => {
     assert.equal(latest.headerXdr.ledgerSeq(), latest.sequence);
   });
 
+  it('refuses params of methods that have none, even empty ones', async () => {
+    const codeOf = async (method: string, params: unknown) => {
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
+      const answer = await fetch(lab.stellar.rpcUrl, { method: 'POST', body });
+      return ((await answer.json()) as { readonly error?: { readonly code: number } }).error?.code;
+    };
+    for (const method of ['getHealth', 'getLatestLedger', 'getFeeStats', 'getVersionInfo']) {
+      for (const params of [undefined, null]) assert.equal(await codeOf(method, params), undefined, method);
+      for (const params of [{}, [], { limit: 1 }]) assert.equal(await codeOf(method, params), -32602, method);
+    }
+  });
+
   it('gives USDC the contract id of the public network', () => {
     assert.equal(lab.usdcId, 'CCW67TSZV3SSS2HXMBQ5JFGCKJNXKZM7UQUWUZPUTHXSTZLEO7SJMI75');
   });

@@ -27,7 +27,7 @@ export interface ScriptedWeather extends WeatherNode {
 
 export async function scriptedNode(script: Script): Promise<string> {
   const server = createServer(async (request, response) => {
-    const { method, params } = JSON.parse(Buffer.concat(await request.toArray()).toString());
+    const { method, params = [] } = JSON.parse(Buffer.concat(await request.toArray()).toString());
     const line = script[method];
     const result = typeof line === 'function' ? line(params) : line;
     const error = { code: -32601, message: `${method} is not in the script` };
