@@ -6,7 +6,7 @@ import type { Deposit } from '../domain/payment/events.ts';
 import { familyOf, type Source } from '../domain/payment/sources.ts';
 import { type Payment, type PaymentState, paymentDecider } from '../domain/payment/state.ts';
 import { type By, currentState, type Handle } from './handle.ts';
-import { type Clock, type CrashPoint, type DepositScheme, Unavailable } from './ports.ts';
+import { type Clock, type CrashPoint, type DepositScheme, refuseUnavailable, Unavailable } from './ports.ts';
 
 export interface ChooseSourceDeps {
   readonly handle: Handle;
@@ -72,7 +72,7 @@ async function depositFor(
   try {
     return await scheme.assign(payment.terms.paymentId, source.token as Token, null);
   } catch (error) {
-    if (error instanceof Unavailable) return refuse('unavailable', error.message);
+    if (error instanceof Unavailable) return refuseUnavailable(error);
     throw error;
   }
 }

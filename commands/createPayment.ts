@@ -21,7 +21,14 @@ import {
   readDestination,
   readSide,
 } from './paymentRequest.ts';
-import { type Clock, type DepositScheme, type Ids, type ReceiverChecks, Unavailable } from './ports.ts';
+import {
+  type Clock,
+  type DepositScheme,
+  type Ids,
+  type ReceiverChecks,
+  refuseUnavailable,
+  Unavailable,
+} from './ports.ts';
 import { type PayoutCostOf, type Price, pricePayment } from './pricePayment.ts';
 
 export type { AppSettings, NewPayment, Settlement } from './paymentRequest.ts';
@@ -240,6 +247,6 @@ async function receiverRefusal(
 }
 
 function unavailable(error: unknown): Refusal {
-  if (error instanceof Unavailable) return refuse('unavailable', error.message);
+  if (error instanceof Unavailable) return refuseUnavailable(error);
   throw error;
 }

@@ -7,7 +7,7 @@ import { assert, isRefusal, type Refusal, refuse } from '../domain/decider.ts';
 import { instant } from '../domain/time.ts';
 import { type By, currentState, type Handle } from './handle.ts';
 import { inTurn } from './inTurn.ts';
-import { type Clock, type MessageSigners, type SignedMessage, Unavailable } from './ports.ts';
+import { type Clock, type MessageSigners, refuseUnavailable, type SignedMessage, Unavailable } from './ports.ts';
 
 export interface PayByCreditDeps {
   readonly handle: Handle;
@@ -67,7 +67,7 @@ export function createPayByCredit({ handle, clock, signers, service, isCurrency 
       return (await signers.isSignedBy(account, message)) || (await signers.isAcceptedBy(account, message, chainIds));
     } catch (error) {
       if (!(error instanceof Unavailable)) throw error;
-      return { ...refuse('unavailable', error.message), retryAfter_s: error.retryAfter_s };
+      return refuseUnavailable(error);
     }
   }
 

@@ -7,7 +7,7 @@ import type { Terms } from '../domain/payment/create.ts';
 import type { PaymentType } from '../domain/payment/events.ts';
 import type { Intent } from '../domain/payment/intent.ts';
 import type { Metadata } from '../domain/payment/metadata.ts';
-import { type AddressBook, type CanReceive, Unavailable } from './ports.ts';
+import { type AddressBook, type CanReceive, refuseUnavailable, Unavailable } from './ports.ts';
 
 export interface ReadDeps {
   readonly addresses: AddressBook;
@@ -193,6 +193,6 @@ export async function askReceiver(
   } catch (error) {
     if (!(error instanceof Unavailable)) throw error;
     const message = `${chain.name} cannot be asked at present whether the receiver takes ${token.symbol}: try again in a moment`;
-    return refuse('unavailable', message);
+    return refuseUnavailable(error, message);
   }
 }

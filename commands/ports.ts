@@ -1,6 +1,6 @@
 /** What commands need from the world. Adapters live in src/; tests bring their own. */
 import type { Chain, ChainId, Token } from '../domain/chains.ts';
-import type { EventMetadata, LogPlace, Refusal, StoredEvent } from '../domain/decider.ts';
+import { type EventMetadata, type LogPlace, type Refusal, refuse, type StoredEvent } from '../domain/decider.ts';
 import type { Profile } from '../domain/merchant/profile.ts';
 import type { Deposit, PaymentCreated } from '../domain/payment/events.ts';
 import type { Intent } from '../domain/payment/intent.ts';
@@ -49,6 +49,13 @@ export class Unavailable extends TransientError {
     this.retryAfter_s = retryAfter_s;
   }
 }
+
+/** Returns the refusal of a request that needs what cannot be reached, with the reason for the operator. */
+export const refuseUnavailable = (error: Unavailable, message = error.message): Refusal => ({
+  ...refuse('unavailable', message),
+  retryAfter_s: error.retryAfter_s,
+  cause: error,
+});
 
 export interface Batch {
   readonly events: readonly StoredEvent[];

@@ -1,10 +1,10 @@
 /** What a payment costs, once the destination chain was asked what its payout does. */
 import type { Chain, Token } from '../domain/chains.ts';
-import { isRefusal, type Refusal, refuse } from '../domain/decider.ts';
+import { isRefusal, type Refusal } from '../domain/decider.ts';
 import * as creation from '../domain/payment/create.ts';
 import { coveringFee, leastPayout, type PayoutCost } from '../domain/payment/payoutCost.ts';
 import type { Alternative } from '../domain/payment/sources.ts';
-import { Unavailable } from './ports.ts';
+import { refuseUnavailable, Unavailable } from './ports.ts';
 
 /** Asks what a payout to a receiver costs. @throws Unavailable */
 export type PayoutCostOf = (chain: Chain, token: Token, receiver: string) => Promise<PayoutCost>;
@@ -49,6 +49,6 @@ async function costTold(
   } catch (error) {
     if (!(error instanceof Unavailable)) throw error;
     const message = `${chain.name} cannot be asked at present what a payout costs: try again in a moment`;
-    return refuse('unavailable', message);
+    return refuseUnavailable(error, message);
   }
 }

@@ -6,7 +6,14 @@ import { nextNumber, payinsOf, refundText, setRefundAddress } from '../domain/pa
 import { ownersOf } from '../domain/payment/refundShares.ts';
 import { type Payment, paymentDecider } from '../domain/payment/state.ts';
 import { type By, currentState, type Handle } from './handle.ts';
-import { type AddressBook, type Clock, type MessageSigners, type SignedMessage, Unavailable } from './ports.ts';
+import {
+  type AddressBook,
+  type Clock,
+  type MessageSigners,
+  refuseUnavailable,
+  type SignedMessage,
+  Unavailable,
+} from './ports.ts';
 
 export interface RefundAddressDeps {
   readonly handle: Handle;
@@ -129,7 +136,7 @@ export function createRefundAddresses({
       return (await signers.isAcceptedBy(sender, message, [chainId])) ? ('contract' as const) : null;
     } catch (error) {
       if (!(error instanceof Unavailable)) throw error;
-      return { ...refuse('unavailable', error.message), retryAfter_s: error.retryAfter_s };
+      return refuseUnavailable(error);
     }
   }
 }

@@ -6,7 +6,7 @@ import type { TokenRef } from '../domain/payment/events.ts';
 import type { SendingCost } from '../domain/payment/refundOrder.ts';
 import type { Receiver } from '../domain/payment/refundShares.ts';
 import { askReceiver } from './paymentRequest.ts';
-import { type AddressBook, type ReceiverChecks, Unavailable } from './ports.ts';
+import { type AddressBook, type ReceiverChecks, refuseUnavailable, Unavailable } from './ports.ts';
 import type { PayoutCostOf } from './pricePayment.ts';
 
 export interface SendingDeps {
@@ -49,7 +49,7 @@ export async function sendingCost(
     return { networkFee, ...(opensAccount !== undefined && { opensAccount }) };
   } catch (error) {
     if (!(error instanceof Unavailable)) throw error;
-    return { ...refuse('unavailable', `${error.message}: try again in a moment`), retryAfter_s: error.retryAfter_s };
+    return refuseUnavailable(error, `${error.message}: try again in a moment`);
   }
 }
 

@@ -54,6 +54,8 @@ export interface Refusal {
   readonly pointer?: string;
   /** When asking again may help, in seconds. */
   readonly retryAfter_s?: number;
+  /** Error that the operator has to read. Callers never receive it. */
+  readonly cause?: unknown;
 }
 
 export const refuse = (refused: RefusalCode, message: string, pointer?: string): Refusal =>

@@ -57,7 +57,10 @@ export function createOperationsApp(deps: OperationsDeps): Express {
 }
 
 type Pages = Dashboard | PayPages;
-type Served = Pick<HttpDeps, 'clock' | 'ids' | 'logger' | 'limits' | 'clients' | 'rates' | 'observe'>;
+type Served = Pick<
+  HttpDeps,
+  'clock' | 'ids' | 'logger' | 'limits' | 'clients' | 'rates' | 'observe' | 'reportUnavailable'
+>;
 
 function serve(deps: Served, access: Access, routes: readonly AnyRoute[], pages: readonly Pages[] = []): Express {
   const app = express();
@@ -75,18 +78,22 @@ function serve(deps: Served, access: Access, routes: readonly AnyRoute[], pages:
   app.use(() => {
     throw new ApiError('notFound', 'there is no such endpoint: see /openapi.json or /docs');
   });
-  app.use(answerError(deps.logger, pages));
+  app.use(answerError(deps, pages));
   return app;
 }
 
 /** Express calls it for errors because it has four parameters. */
 const answerError =
-  (logger: HttpDeps['logger'], pages: readonly Pages[]): ErrorRequestHandler =>
+  (
+    { logger, reportUnavailable }: Pick<HttpDeps, 'logger' | 'reportUnavailable'>,
+    pages: readonly Pages[],
+  ): ErrorRequestHandler =>
   (thrown, request, response, next) => {
     if (response.headersSent) return next(thrown);
     const { requestId, route } = localsOf(response);
     const error = asApiError(thrown);
     if (error.code === 'internal') logger.error({ err: thrown, requestId, route }, 'request failed');
+    if (error.code === 'unavailable' && error.cause !== undefined) reportUnavailable?.(error.cause);
     const { headers } = error;
     const status = statusOfError(error.code);
     for (const each of pages) {
@@ -106,10 +113,14 @@ const passingRetry_s = 2;
 function asApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;
   if (thrown instanceof Unavailable) {
-    return unavailable('the service cannot reach its storage at present: try again', thrown.retryAfter_s);
+    return unavailable('the service cannot reach its storage at present: try again', thrown.retryAfter_s, thrown);
   }
   if (thrown instanceof TransientError) {
-    return unavailable('the service cannot reach what this request needs at present: try again', passingRetry_s);
+    return unavailable(
+      'the service cannot reach what this request needs at present: try again',
+      passingRetry_s,
+      thrown,
+    );
   }
   if (thrown instanceof ListenersFull) {
     return thrown.of === 'one' ? rateLimited(thrown.message, fullRetry_s) : unavailable(thrown.message, fullRetry_s);

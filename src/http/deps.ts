@@ -69,6 +69,8 @@ export interface HttpDeps extends Commands, Queries, Webhooks, Owners {
   readonly site: Site;
   /** Told once per request, for metrics; `route` is the path's pattern. */
   readonly observe?: (seen: RequestSeen) => void;
+  /** Receives the reason of each 503 that has one. */
+  readonly reportUnavailable?: (cause: unknown) => void;
   /** The secrets of links to pay. */
   readonly paymentSecrets: PaymentSecrets;
   /** What opens a wallet to pay an amount, in whole tokens; null for a payment that has no such link. */
@@ -126,7 +128,10 @@ export interface Site {
 
 /** What the operations port answers from. */
 export interface OperationsDeps
-  extends Pick<HttpDeps, 'clock' | 'ids' | 'logger' | 'limits' | 'clients' | 'rates' | 'observe' | 'readiness'> {
+  extends Pick<
+    HttpDeps,
+    'clock' | 'ids' | 'logger' | 'limits' | 'clients' | 'rates' | 'observe' | 'reportUnavailable' | 'readiness'
+  > {
   /** Prometheus text. */
   readonly metrics: () => Promise<string>;
 }

@@ -80,9 +80,9 @@ export class ApiError extends Error {
   constructor(
     code: ErrorCode,
     message: string,
-    more: { errors?: readonly FieldError[]; headers?: Readonly<Record<string, string>> } = {},
+    more: { errors?: readonly FieldError[]; headers?: Readonly<Record<string, string>>; cause?: unknown } = {},
   ) {
-    super(message);
+    super(message, { cause: more.cause });
     this.code = code;
     this.errors = more.errors ?? [];
     this.headers = more.headers ?? {};
@@ -160,14 +160,19 @@ const codeOfRefusal: Readonly<Record<RefusalCode, ErrorCode>> = {
 
 const retryLater_s: Partial<Record<ErrorCode, number>> = { routeUnavailable: 60, unavailable: 1 };
 
-export function errorOfRefusal({ refused, message, pointer, retryAfter_s: told_s }: Refusal): ApiError {
+export function errorOfRefusal({ refused, message, pointer, retryAfter_s: told_s, cause }: Refusal): ApiError {
   const code = codeOfRefusal[refused];
   const retryAfter_s = told_s ?? retryLater_s[code];
   return new ApiError(code, message, {
     errors: pointer === undefined ? [] : [{ pointer, message }],
+    cause,
     headers: retryAfter_s === undefined ? {} : { 'Retry-After': String(retryAfter_s) },
   });
 }
 
-export const unavailable = (message: string, retryAfter_s: number): ApiError =>
-  new ApiError('unavailable', message, { headers: { 'Retry-After': String(Math.max(1, Math.ceil(retryAfter_s))) } });
+/** @param cause for the operator alone */
+export const unavailable = (message: string, retryAfter_s: number, cause?: unknown): ApiError =>
+  new ApiError('unavailable', message, {
+    headers: { 'Retry-After': String(Math.max(1, Math.ceil(retryAfter_s))) },
+    cause,
+  });

@@ -154,4 +154,5 @@ const edge = (core: Core) => ({
   logger: core.telemetry.logger,
   readiness: () => readiness(core),
   observe: core.telemetry.observeRequest,
+  reportUnavailable: core.unavailable.report,
 });

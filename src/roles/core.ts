@@ -48,12 +48,14 @@ import { sealKeyOf } from '../security/seals.ts';
 import { createSecretBox, parseMasterKey, type SecretBox } from '../security/secretBox.ts';
 import { depositNeeds } from './depositNeeds.ts';
 import { embeddedStore, openStore } from './eventStore.ts';
+import { createUnavailableReasons, type UnavailableReasons } from './unavailable.ts';
 
 export interface Core extends Chains {
   readonly config: Config;
   readonly telemetry: Telemetry;
   readonly clock: Clock;
   readonly clockWatch: ClockWatch;
+  readonly unavailable: UnavailableReasons;
   readonly crash: CrashPoint;
   readonly store: OpenEventStore;
   /** Of the store that is used, configured or embedded. */
@@ -138,6 +140,7 @@ export async function openCore(config: Config, clock: Clock): Promise<Core> {
     config,
     telemetry,
     clockWatch: clockWatchOf(open, clock, telemetry),
+    unavailable: createUnavailableReasons(clock, telemetry),
     crash,
     eventStoreUrl,
     canWrite: () => node?.canWrite() ?? true,

@@ -74,7 +74,10 @@ async function projectionsKeepUp({ clock, reads, caughtUp }: Core): Promise<unde
 }
 
 /** Judged by the pass that sees blocks first. @returns what an operator should look at all the same */
-async function chainKeepsUp({ clock, reads }: Core, { chainId, passes }: Ingester): Promise<string | undefined> {
+async function chainKeepsUp(
+  { clock, reads, unavailable }: Core,
+  { chainId, passes }: Ingester,
+): Promise<string | undefined> {
   const scannedTo = await createCursors(reads).scannedTo(chainId, passes.slice(0, 1));
   if (scannedTo === null) throw new NotReady('not scanned yet');
   const lag_ms = epochMs(clock.now()) - epochMs(scannedTo);
@@ -82,7 +85,9 @@ async function chainKeepsUp({ clock, reads }: Core, { chainId, passes }: Ingeste
   const [unexplained, unreadable] = await Promise.all(
     [unexplainedName, unreadableName].map((name) => countFailed(reads, name(chainId))),
   );
+  const unanswered = unavailable.ofChain(chainId);
   const aside = [
+    unanswered ? `callers were answered 503 within the last minute: ${unanswered}` : [],
     unexplained ? `deposits that hold what is not explained: ${unexplained}; see npm run work -- list` : [],
     unreadable ? `transactions that cannot be read: ${unreadable}; see npm run unmatched -- unreadable` : [],
   ].flat();

@@ -9,11 +9,15 @@ import type { NodeLimits } from './limits.ts';
  */
 export class RpcFailed extends TransientError {
   override readonly name = 'RpcFailed';
+  readonly node: string;
+  readonly method: string;
   readonly kind: 'refused' | 'limited' | 'unreachable' | 'malformed' | 'tooLarge' | 'unfit';
   readonly code: number | undefined;
   readonly detail: string;
   constructor(node: string, method: string, kind: RpcFailed['kind'], detail: string, code?: number) {
     super(`${node}: ${method} ${kind}: ${detail}`);
+    this.node = node;
+    this.method = method;
     this.kind = kind;
     this.code = code;
     this.detail = detail;

@@ -17,9 +17,11 @@ export class ChainUnavailable extends TransientError {
   readonly retryAfter_s = 5;
   /** Of each node that was asked. */
   readonly failures: readonly Error[];
+  readonly chainId: number;
   constructor(chainId: number, failures: readonly Error[]) {
     const reasons = failures.map((failure) => failure.message).join('; ');
     super(`no RPC node of chain ${chainId} can answer; check its RPC URLs (${reasons})`);
+    this.chainId = chainId;
     this.failures = failures;
   }
 }

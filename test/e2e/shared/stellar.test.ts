@@ -291,6 +291,7 @@ describe('payments over Stellar', () => {
       await clearFaults(stellarUrl());
       assert.equal(refused.status, 503, JSON.stringify(refused.body));
       assert.match(refused.headers.get('retry-after') ?? '', /^[1-9]/);
+      await reportsReason('getLedgerEntries');
       const read = await sandbox.call('GET', `/payment-api/payments/order/${appId}/unasked`, { key: ordersKey });
       assert.equal(read.status, 404);
     });
@@ -317,6 +318,14 @@ describe('payments over Stellar', () => {
       assert.equal(await sandbox.balance(137, 'USDC', second.destination.receiverAddress), 2_000_000n);
     });
   });
+
+  /** The operator finds the node and the method of a 503 in readiness and in the metrics. */
+  async function reportsReason(method: string): Promise<void> {
+    const { checks } = (await sandbox.operations('/readyz')).body;
+    assert.match(checks['chain:1500'].detail, new RegExp(`answered 503 .*node 1 ${method}: `));
+    const { body: metrics } = await sandbox.operations('/metrics');
+    assert.match(String(metrics), /pi_alarms_total\{reason="chainUnanswered"\} [1-9]/);
+  }
 
   async function memoOf(hash: string): Promise<unknown> {
     const got = await new rpc.Server(stellarUrl(), { allowHttp: true }).getTransaction(hash);
