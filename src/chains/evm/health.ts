@@ -5,6 +5,7 @@ import { instant } from '../../../domain/time.ts';
 import { higher } from '../bigints.ts';
 import { type ChainHealth, createChainHealth, type NodeLook } from '../health.ts';
 import { ask, askEach, text } from '../node/jsonRpc.ts';
+import { type MethodProbe, tryMethods } from '../node/tryMethods.ts';
 import { simulate, suggestedTip } from './accounts.ts';
 import type { EvmChainConfig, EvmChainId, FinalityTag } from './config.ts';
 import { tagOf } from './finality.ts';
@@ -34,6 +35,7 @@ export function createEvmHealth(config: EvmChainConfig, rpc: EvmRpc): ChainHealt
       { what: 'logs by block hash', needed: true, tryOut: (node) => byHash(node, chain) },
       { what: 'several calls in one request', needed: false, tryOut: batches },
       { what: 'fees', needed: true, tryOut: async (node) => `a tip of ${await suggestedTip(node)} wei` },
+      { what: 'methods', needed: true, tryOut: (node) => tryMethods(node, probesOf(chain)) },
     ],
     comparisons: [
       ...chain.tokens.flatMap((token) => [
@@ -44,6 +46,29 @@ export function createEvmHealth(config: EvmChainConfig, rpc: EvmRpc): ChainHealt
     ],
     pace_ms,
   });
+}
+
+const noHash = `0x${'0'.repeat(64)}`;
+
+/** Each method that the service cannot do without. */
+function probesOf({ tokens }: Chain): readonly MethodProbe[] {
+  const to = tokens[0]?.address ?? '';
+  const call = { to, data: encodeFunctionData({ abi: erc20Abi, functionName: 'decimals' }) };
+  return [
+    { method: 'eth_chainId', params: [] },
+    { method: 'eth_blockNumber', params: [] },
+    { method: 'eth_getBlockByNumber', params: ['latest', false] },
+    { method: 'eth_getBlockByHash', params: [noHash, false] },
+    { method: 'eth_call', params: [call, 'latest'] },
+    { method: 'eth_estimateGas', params: [call, 'latest'] },
+    { method: 'eth_getBalance', params: [to, 'latest'] },
+    { method: 'eth_getCode', params: [to, 'latest'] },
+    { method: 'eth_getTransactionCount', params: [to, 'latest'] },
+    { method: 'eth_getTransactionByHash', params: [noHash] },
+    { method: 'eth_getTransactionReceipt', params: [noHash] },
+    { method: 'eth_maxPriorityFeePerGas', params: [] },
+    { method: 'eth_sendRawTransaction', params: ['0x00'], refusedAnyway: true },
+  ];
 }
 
 /**

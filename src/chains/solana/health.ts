@@ -2,6 +2,7 @@
 import { instant } from '../../../domain/time.ts';
 import { type ChainHealth, createChainHealth, type NodeLook } from '../health.ts';
 import { ask, list, text } from '../node/jsonRpc.ts';
+import { type MethodProbe, tryMethods } from '../node/tryMethods.ts';
 import { solanaChain } from './config.ts';
 import { accountsOf, accountsPerCall, blockAt, finalBlocks, finalHead, slotOf } from './reads.ts';
 import type { SolanaNode, SolanaRpc } from './rpc.ts';
@@ -17,10 +18,32 @@ export const createSolanaHealth = (rpc: SolanaRpc): ChainHealth =>
       { what: 'accounts in one call', needed: true, tryOut: accounts },
       { what: 'history of an account', needed: true, tryOut: history },
       { what: 'blocks with the newest transactions', needed: true, tryOut: newestBlock },
+      { what: 'methods', needed: true, tryOut: (node) => tryMethods(node, probes) },
     ],
     comparisons: [],
     pace_ms,
   });
+
+/** 32 and 64 bytes of zeros in base 58: an id that nothing has. */
+const [noId, noSignature] = ['1'.repeat(32), '1'.repeat(64)];
+/** Bytes that are no transaction. */
+const noTransaction = ['AAAA', { encoding: 'base64' }];
+
+/** Each method that the service cannot do without; blocks and histories are tried above. */
+const probes: readonly MethodProbe[] = [
+  { method: 'getGenesisHash', params: [] },
+  { method: 'getSlot', params: [] },
+  { method: 'getEpochInfo', params: [{ commitment: 'finalized' }] },
+  { method: 'getLatestBlockhash', params: [{ commitment: 'confirmed' }] },
+  { method: 'isBlockhashValid', params: [noId, { commitment: 'confirmed' }] },
+  { method: 'getRecentPrioritizationFees', params: [[]] },
+  { method: 'getMultipleAccounts', params: [[noId], { encoding: 'base64' }] },
+  { method: 'getSignaturesForAddress', params: [noId, { limit: 1 }] },
+  { method: 'getSignatureStatuses', params: [[noSignature], { searchTransactionHistory: true }] },
+  { method: 'getTransaction', params: [noSignature, { encoding: 'json', maxSupportedTransactionVersion: 0 }] },
+  { method: 'simulateTransaction', params: noTransaction, refusedAnyway: true },
+  { method: 'sendTransaction', params: noTransaction, refusedAnyway: true },
+];
 
 /** By the time of the newest final block: newer ones have none yet at some nodes. */
 async function look(node: SolanaNode): Promise<NodeLook> {

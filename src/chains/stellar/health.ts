@@ -1,7 +1,9 @@
 /** What operators are to know of Stellar's nodes. */
+import { xdr } from '@stellar/stellar-sdk';
 import { instant } from '../../../domain/time.ts';
 import { type ChainHealth, createChainHealth, type NodeLook } from '../health.ts';
 import { ask, object, optional, text, whole } from '../node/jsonRpc.ts';
+import { type MethodProbe, tryMethods } from '../node/tryMethods.ts';
 import { mustTellEvents } from './classicEvents.ts';
 import { newestProtocol, stellarChain } from './config.ts';
 import { eventsPageIn, eventsQuery, ledgerRange } from './reads.ts';
@@ -14,10 +16,28 @@ export const createStellarHealth = (rpc: StellarRpc, networkPassphrase: string):
     features: [
       { what: 'history', needed: true, tryOut: retention },
       { what: 'events', needed: true, tryOut: events },
+      { what: 'methods', needed: true, tryOut: (node) => tryMethods(node, probes) },
     ],
     comparisons: [protocolProblem],
     pace_ms,
   });
+
+/** XDR in base 64 that is no transaction. */
+const noTransaction = 'AAAA';
+/** Of the treasury's own kind: the account of 32 zero bytes, which nobody has. */
+const someAccount = xdr.LedgerKey.account(
+  new xdr.LedgerKeyAccount({ accountId: xdr.PublicKey.publicKeyTypeEd25519(Buffer.alloc(32)) }),
+);
+
+/** Each method that the service cannot do without; events and ledgers are tried above. */
+const probes: readonly MethodProbe[] = [
+  { method: 'getNetwork', params: {} },
+  { method: 'getFeeStats', params: {} },
+  { method: 'getLedgerEntries', params: { keys: [someAccount.toXDR('base64')] } },
+  { method: 'getTransaction', params: { hash: '0'.repeat(64) } },
+  { method: 'simulateTransaction', params: { transaction: noTransaction }, refusedAnyway: true },
+  { method: 'sendTransaction', params: { transaction: noTransaction }, refusedAnyway: true },
+];
 
 /** A ledger is final with its close, for who can see what it moved: a node that ceases to tell classic events hides payins. */
 async function look(node: StellarNode, networkPassphrase: string): Promise<NodeLook> {

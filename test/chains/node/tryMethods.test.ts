@@ -1,0 +1,68 @@
+/** An operator learns from `doctor` and `check-chain` that a node lacks a method, before a payer does. */
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { RpcFailed } from '../../../src/chains/node/jsonRpc.ts';
+import { tryMethods } from '../../../src/chains/node/tryMethods.ts';
+import { nodeOf } from '../../support/chainNode.ts';
+
+const noTransaction = { method: 'sendTransaction', params: ['AAAA'], refusedAnyway: true } as const;
+const fees = { method: 'getFeeStats', params: {} };
+
+describe('the methods that the service calls', () => {
+  const nodeRefusing = (refusals: Readonly<Record<string, readonly [code: number, words: string]>>) =>
+    nodeOf(async (method) => {
+      const [code, words] = refusals[method] ?? [];
+      if (words !== undefined) throw new RpcFailed('node 1', method, 'refused', words, code);
+      return '0x1';
+    });
+
+  it('are served: a transaction that is none is refused, which shows that its method is there', async () => {
+    const node = nodeRefusing({ sendTransaction: [-32_602, 'invalid transaction'] });
+    assert.equal(await tryMethods(node, [fees, noTransaction]), 'all 2');
+  });
+
+  it('are lacking, each with the node’s answer', async () => {
+    const node = nodeRefusing({
+      getFeeStats: [-32_602, 'no parameters accepted'],
+      sendTransaction: [-32_601, 'method not found'],
+    });
+    await assert.rejects(tryMethods(node, [fees, noTransaction]), {
+      name: 'RpcFailed',
+      method: 'getFeeStats',
+      message: /getFeeStats refused: no parameters accepted; sendTransaction refused: method not found$/,
+    });
+  });
+
+  /** Methods that only make something cheaper or sooner: without them the service goes another way. */
+  const optional: Readonly<Record<string, readonly string[]>> = {
+    evm: ['eth_feeHistory', 'eth_getBlockReceipts', 'eth_getTransactionBySenderAndNonce', 'eth_subscribe'],
+    solana: ['programSubscribe', 'slotSubscribe'],
+    stellar: [],
+  };
+  /** Features of their own try these. */
+  const triedByFeature: Readonly<Record<string, readonly string[]>> = {
+    evm: ['eth_getLogs'],
+    solana: ['getBlock', 'getBlocks'],
+    stellar: ['getEvents', 'getTransactions'],
+  };
+
+  for (const family of ['evm', 'solana', 'stellar'] as const) {
+    it(`are all tried on ${family}`, () => {
+      const sources = globSync(`src/chains/${family}/**/*.ts`).map((file) => readFileSync(file, 'utf8'));
+      const calls = /(?:(?:ask|askEach|request)\(\s*(?:\w+,\s*)?|method: |const method = )'((?:eth_)?[a-z]\w+)'/g;
+      const called = new Set(sources.flatMap((text) => [...text.matchAll(calls)].map(([, name]) => name ?? '')));
+      const health = readFileSync(`src/chains/${family}/health.ts`, 'utf8');
+      const tried = new Set([...health.matchAll(/\{ method: '(\w+)'/g)].map(([, name]) => name ?? ''));
+      const known = new Set([...tried, ...(optional[family] ?? []), ...(triedByFeature[family] ?? [])]);
+      assert.ok(called.size > 5, [...called].join());
+      assert.deepEqual(
+        [...called].filter((method) => !known.has(method)),
+        [],
+      );
+      assert.deepEqual(
+        [...known].filter((method) => !called.has(method)),
+        [],
+      );
+    });
+  }
+});
