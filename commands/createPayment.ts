@@ -20,6 +20,7 @@ import {
   type ReadDeps,
   readDestination,
   readSide,
+  unseenSource,
 } from './paymentRequest.ts';
 import {
   type Clock,
@@ -225,11 +226,16 @@ async function fitOf(
 }
 
 async function priceFor(
-  { checkRoute, payoutCostOf }: CreatePaymentDeps,
+  deps: CreatePaymentDeps,
   asked: ReadTerms,
   { appId, keyless }: Asking,
 ): Promise<Price | Refusal> {
-  const { destination, payout } = asked;
+  const { checkRoute, payoutCostOf } = deps;
+  const { source, alternatives = [], destination, payout } = asked;
+  const unseen =
+    unseenSource(deps, source.chain, '/source/chainId') ??
+    alternatives.map(({ chain }, index) => unseenSource(deps, chain, `/payFrom/${index}/chainId`)).find(Boolean);
+  if (unseen) return unseen;
   const by = keyless ? null : appId;
   const unpayable = checkRoute(destination.chain, destination.token, payout, amountPointer(asked.type), by);
   return unpayable ?? pricePayment(payoutCostOf, asked);

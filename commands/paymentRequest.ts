@@ -13,6 +13,8 @@ export interface ReadDeps {
   readonly addresses: AddressBook;
   /** Whether this installation serves the chain. */
   readonly offers: (chain: Chain) => boolean;
+  /** Whether payins on the chain can be seen: no, when each of its nodes is of another network. Default: yes. */
+  readonly canSeePayins?: (chain: Chain) => boolean;
 }
 
 /** A create request whose shape has been checked; amounts, chains and addresses are still as the caller spelled them. */
@@ -69,6 +71,17 @@ export interface Settlement {
   readonly tokenSymbol: string;
   readonly receiverAddress: string;
   readonly receiverMemo: string | null;
+}
+
+/** The refusal of a source that nobody could see paid; undefined where payins can be seen. */
+export function unseenSource(
+  { canSeePayins = () => true }: Pick<ReadDeps, 'canSeePayins'>,
+  chain: Chain,
+  pointer: string,
+): Refusal | undefined {
+  if (canSeePayins(chain)) return undefined;
+  const message = `payments on ${chain.name} cannot be seen at present: choose another source, or try again later`;
+  return refuse('routeUnavailable', message, pointer);
 }
 
 export function readSide(

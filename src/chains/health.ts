@@ -32,6 +32,8 @@ export interface WatchedNode {
   identity(signal: AbortSignal): Promise<string>;
   /** From now on nobody in this process asks the node about this chain. @param why null: it is asked again */
   refuse(why: string | null): void;
+  /** Why it is not queried; null where it is. */
+  refused(): string | null;
   /** @throws RpcFailed */
   look(signal: AbortSignal): Promise<NodeLook>;
   /** How its chain differs from what this release knows of it, each with what to do; what it cannot tell is left out. @throws RpcFailed */
@@ -80,6 +82,7 @@ export function createChainHealth(
   const nodes = asked.map(({ connect, gate }) => ({
     name: gate.name,
     refuse: gate.refuse,
+    refused: gate.refused,
     identity: (signal: AbortSignal) => identity(gate.whenRefused(signal)),
     look: (signal: AbortSignal) => look(connect(signal)),
     features: (signal: AbortSignal) => inParallel(features, 1, (feature) => tried(connect(signal), feature)),

@@ -42,6 +42,7 @@ export async function commandsOf(core: Core, signal: AbortSignal): Promise<Comma
     payoutCostOf: payoutCostsOf(core),
     cashback_basisPoints: config.cashback.basisPoints,
     offers: ({ id }: Chain) => chains.has(id),
+    canSeePayins: ({ id }: Chain) => chains.get(id)?.health.nodes.some((node) => node.refused() === null) ?? false,
     checkRoute: guard.check,
     takePlace: createOpenPlaces({
       clock,

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import type { NewPayment } from '../../commands/createPayment.ts';
+import type { AppSettings } from '../../commands/paymentRequest.ts';
+import { isRefusal } from '../../domain/decider.ts';
 import { customerWallet, ethereumUsdc, ethereumUsdt, merchantWallet } from '../support/payments.ts';
 import { accepted } from '../support/processes.ts';
 
@@ -112,6 +114,18 @@ describe('a request to create a payment', () => {
       const onlyBase = { offers: ({ id }: { id: number }) => id === 8453 };
       assert.equal(await refusal(order(), wallet, onlyBase), 'invalidRequest /destination/chainId');
       assert.equal(await refusal(sale(), merchant, onlyBase), 'invalidRequest /destination/chainId');
+    });
+
+    it('a source where nobody could see the payment, for now', async () => {
+      const onlyBase = { canSeePayins: ({ id }: { id: number }) => id === 8453 };
+      const from = (chainId: number) => order({ source: { chainId, tokenSymbol: 'USDC' } });
+      assert.equal(await refusal(from(137), wallet, onlyBase), 'routeUnavailable /source/chainId');
+      const alternative = { ...from(8453), payFrom: [{ chainId: 137, tokenSymbol: 'USDC' }] };
+      assert.equal(await refusal(alternative, wallet, onlyBase), 'routeUnavailable /payFrom/0/chainId');
+      const payFrom: AppSettings['payFrom'] = [{ chainId: 137, tokenSymbol: 'USDC' }];
+      const made = await world(onlyBase).create(from(8453), { ...wallet, payFrom: payFrom ?? [] });
+      assert.ok(!isRefusal(made));
+      assert.equal(made.payment.terms.alternatives, undefined);
     });
 
     it('an intent that is not served here', async () => {

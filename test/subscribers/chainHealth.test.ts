@@ -23,6 +23,7 @@ async function rounds(count: number, nodes: readonly Partial<WatchedNode>[], bro
   const whole = nodes.map((node, at) => ({
     name: `node ${at + 1}`,
     refuse: () => {},
+    refused: () => null,
     identity: async () => 'main',
     look: async () => ({ head, final: null }),
     differences: async () => [],

@@ -33,6 +33,8 @@ export interface NodeConnection {
   whenRefused(asking: Asking): ChainNode;
   /** For all in this process who would ask it about this chain. @param why null: from now on it is asked again */
   refuse(why: string | null): void;
+  /** Why nobody queries it about this chain; null where it may be queried. */
+  refused(): string | null;
 }
 
 /** A node that cannot serve the chain is looked at again after so long: it may have been set up anew. */
@@ -126,6 +128,7 @@ export function connect(
       if (why === null) line.refused.delete(chainId);
       else line.refused.set(chainId, why);
     },
+    refused: () => line.refused.get(chainId) ?? null,
   };
 }
 

@@ -80,7 +80,7 @@ export interface ChainRpcOptions extends ConnectOptions {
 export type Connection = (signal?: AbortSignal) => ChainNode;
 
 /** Lets a node be asked or not. One that is refused counts as one that cannot serve the chain, whoever asks. */
-export interface NodeGate extends Pick<NodeConnection, 'name' | 'refuse'> {
+export interface NodeGate extends Pick<NodeConnection, 'name' | 'refuse' | 'refused'> {
   /** For what tells whether it may be asked again. */
   readonly whenRefused: Connection;
 }
@@ -116,9 +116,10 @@ function chainRpc(shared: SharedNodes, priority: Priority, as: ChainRpc['as']): 
   );
 
   const gates = connections.map(
-    ({ name, refuse, whenRefused }): NodeGate => ({
+    ({ name, refuse, refused, whenRefused }): NodeGate => ({
       name,
       refuse,
+      refused,
       whenRefused: (signal) => whenRefused({ priority, signal }),
     }),
   );

@@ -45,6 +45,16 @@ describe('what is told of an EVM chain’s node', () => {
     assert.deepEqual(look.final, { blockNumber: finalized.number });
   });
 
+  it('is why it is refused, until it is admitted again', async () => {
+    const watched = node();
+    assert.equal(watched.refused(), null);
+    watched.refuse('it is of another network');
+    assert.equal(watched.refused(), 'it is of another network');
+    await assert.rejects(watched.look(signal), /unfit: it is of another network/);
+    watched.refuse(null);
+    assert.equal(watched.refused(), null);
+  });
+
   it('is why nothing is final: the tag is refused, or null', async () => {
     const key = 'eth_getBlockByNumber finalized';
     proxy.behave(answering({ [key]: new Refusal(-32_000, 'finality is not available') }));
