@@ -3,11 +3,12 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { readMail } from '../../sandbox/readMail.ts';
-import { verifyWebhook } from '../../sandbox/verifyWebhook.ts';
-import { type Visitor, visitor } from '../support/chromium.ts';
-import { type Instance, startInstance } from '../support/instance.ts';
-import { createSandbox, type Json, type Webhook } from '../support/sandbox.ts';
+import { readMail } from '../../../sandbox/readMail.ts';
+import { verifyWebhook } from '../../../sandbox/verifyWebhook.ts';
+import { type Visitor, visitor } from '../../support/chromium.ts';
+import { type Instance, startInstance } from '../../support/instance.ts';
+import type { Json, Webhook } from '../../support/sandbox.ts';
+import { sharedSandbox, startSharedSandbox } from '../../support/sharedSandbox.ts';
 
 const wallet = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
 const order = (orderId: string): Json => ({
@@ -19,12 +20,13 @@ const order = (orderId: string): Json => ({
 });
 
 describe('a merchant that begins with nothing', () => {
-  const sandbox = createSandbox({ chains: [8453, 1] });
+  const sandbox = sharedSandbox();
   let beside: Instance;
   before(async () => {
-    assert.equal(await sandbox.start(), 'ready');
+    await startSharedSandbox();
     beside = await startInstance(sandbox.dataDir, { ROLES: 'api' });
   });
+  after(() => beside.kill());
 
   /** The code in the newest mail to somebody. */
   async function mailedCode(to: string): Promise<string> {
@@ -41,7 +43,9 @@ describe('a merchant that begins with nothing', () => {
 
   /** What a merchant does with a secret: its server knows it from then on. */
   function keepSecret(secret: string): void {
-    writeFileSync(join(sandbox.dataDir, 'webhook', 'secrets.json'), JSON.stringify({ mine: secret }));
+    const file = join(sandbox.dataDir, 'webhook', 'secrets.json');
+    const known = JSON.parse(readFileSync(file, 'utf8'));
+    writeFileSync(file, JSON.stringify({ ...known, [`of test ${Object.keys(known).length}`]: secret }));
   }
 
   const verifies = ({ headers, body, receivedAt }: Webhook, secret: string): boolean => {
