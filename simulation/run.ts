@@ -17,6 +17,7 @@ interface Options {
   readonly trace?: boolean;
   readonly only?: string;
   readonly payments?: number;
+  readonly crashes?: boolean;
   readonly shrink: boolean;
   readonly json?: boolean;
   readonly summary?: string;
@@ -31,6 +32,7 @@ const options = new Command()
   .option('--trace', 'with --seed: every line of what happens')
   .option('--only <faults>', 'with --seed: these faults alone, with commas between them; empty: none')
   .option('--payments <count>', 'so many in each world', whole)
+  .option('--crashes', 'with --seeds: no other faults than a crash at each call, before and after it')
   .option('--no-shrink', 'a failing run is not made smaller')
   .option('--processes <count>', 'side by side', whole, 2)
   .option('--json', 'with --seeds: a line of JSON for each')
@@ -50,6 +52,9 @@ async function many(): Promise<boolean> {
   shown(page);
   const [first] = failures;
   if (!first) return false;
-  await runOne({ seed: first.seed, shrink: options.shrink });
+  await runOne({
+    ...{ seed: first.seed, shrink: options.shrink },
+    ...(first.only && { only: first.only.join() }),
+  });
   return true;
 }

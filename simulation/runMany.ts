@@ -14,6 +14,8 @@ interface Options {
   readonly json?: boolean;
   /** Of each world; left out: as its seed has it. */
   readonly payments?: number;
+  /** Replaces the faults of the seeds by a crash at each place. The worlds of one process share the places. */
+  readonly crashes?: boolean;
   /** Given the page as far as it is, now and then: a run of hours may be cut off. */
   readonly shown?: (page: string) => void;
 }
@@ -23,7 +25,15 @@ const jobSeeds = 100;
 /** Fewer seeds are not worth a process: loading the service takes as long as four of them. */
 const jobSeedsLeast = 15;
 
-export async function runMany({ seeds, from, processes, json = false, payments, shown = () => {} }: Options) {
+export async function runMany({
+  seeds,
+  from,
+  processes,
+  json = false,
+  payments,
+  crashes = false,
+  shown = () => {},
+}: Options) {
   const begun_ms = performance.now();
   const coverage = noCoverage();
   const told: Told[] = [];
@@ -46,13 +56,15 @@ export async function runMany({ seeds, from, processes, json = false, payments, 
     const share = Math.max(Math.ceil((end - next) / processes), jobSeedsLeast);
     const count = Math.min(jobSeeds, end - next, share);
     if (count <= 0) return null;
-    const job = { from: next, count, ...(payments !== undefined && { payments }) };
+    const job = { from: next, count, crashes, ...(payments !== undefined && { payments }) };
     next += count;
     return job;
   }
 
   const failed = () =>
-    told.flatMap(({ seed, failure }) => (failure ? [{ seed, ...failure }] : [])).sort((a, b) => a.seed - b.seed);
+    told
+      .flatMap(({ seed, failure, crashes }) => (failure ? [{ seed, only: crashes?.happened, ...failure }] : []))
+      .sort((a, b) => a.seed - b.seed);
 
   function page(): string {
     const sum = (of: (each: Told) => number) => told.reduce((total, each) => total + of(each), 0);

@@ -7,6 +7,8 @@ export interface Job {
   readonly count: number;
   /** Left out: as each seed has it. */
   readonly payments?: number;
+  /** Replaces the faults of each seed by crashes: `createCrashTour`. */
+  readonly crashes?: boolean;
 }
 
 /** What came of one seed, as it is told to the parent. */
@@ -18,13 +20,21 @@ export interface Told {
   readonly simulated_ms: number;
   readonly payments: number;
   readonly faults: number;
+  /** Only of a tour of crashes. */
+  readonly crashes?: {
+    /** Places that the service passed and where it could have crashed. */
+    readonly passed: readonly string[];
+    /** Faults, as `--only` takes them. */
+    readonly happened: readonly string[];
+  };
 }
 
 export type FromWorker = { readonly told: Told } | { readonly done: Coverage };
 
 const { simulate } = await import('./world/simulate.ts');
 const { simulatedChains } = await import('./chains.ts');
-const { cover, noCoverage } = await import('./report/coverage.ts');
+const { cover, isCrash, noCoverage } = await import('./report/coverage.ts');
+const { createCrashTour } = await import('./report/crashTour.ts');
 
 const tell = (message: FromWorker): void => void process.send?.(message);
 
@@ -32,13 +42,17 @@ process.on('message', (job: Job) => {
   void work(job);
 });
 
-async function work({ from, count, ...fewer }: Job): Promise<void> {
+async function work({ from, count, crashes = false, ...fewer }: Job): Promise<void> {
   const coverage = noCoverage();
+  const tour = crashes ? createCrashTour() : null;
   for (let seed = from; seed < from + count; seed += 1) {
-    const outcome = await simulate({ seed, chains: simulatedChains, only: null, ...fewer });
+    const outcome = await simulate({ seed, chains: simulatedChains, only: tour?.faults ?? null, ...fewer });
     cover(coverage, outcome);
-    const { hash, failure, steps, simulated_ms, payments, faults } = outcome;
-    tell({ told: { seed, hash, failure, steps, simulated_ms, payments, faults: faults.length } });
+    tour?.add(outcome.faults);
+    const { hash, failure, steps, simulated_ms, payments, faults, passed } = outcome;
+    const told = { seed, hash, failure, steps, simulated_ms, payments, faults: faults.length };
+    const toured = { passed: [...passed.keys()].filter(isCrash), happened: faults };
+    tell({ told: tour ? { ...told, crashes: toured } : told });
   }
   tell({ done: coverage });
 }

@@ -12,8 +12,11 @@ export interface FaultPlan {
   readonly passed: ReadonlyMap<string, number>;
 }
 
+/** The faults that happen, such as `crash.before.store.append#12`. */
+export type ChosenFaults = Pick<ReadonlySet<string>, 'has'>;
+
 /** @param only these and no others; null: as chance has it */
-export function createFaults(seed: number, only: ReadonlySet<string> | null): FaultPlan {
+export function createFaults(seed: number, only: ChosenFaults | null): FaultPlan {
   const happened: string[] = [];
   const passed = new Map<string, number>();
   const hashes = new Map<string, number>();

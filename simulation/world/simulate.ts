@@ -4,7 +4,7 @@ import type { ChainId } from '../../domain/chains.ts';
 import { instant } from '../../domain/time.ts';
 import { projectionSets } from '../../projections/sets.ts';
 import { createAgenda } from '../kernel/agenda.ts';
-import { createFaults } from '../kernel/faults.ts';
+import { type ChosenFaults, createFaults } from '../kernel/faults.ts';
 import { quiet, replaceGlobals, restoreGlobals } from '../kernel/globals.ts';
 import type { Kernel, OpenChain, SimulatedChain } from '../kernel/ports.ts';
 import { randomOf } from '../kernel/random.ts';
@@ -25,7 +25,7 @@ export interface Asked {
   /** The chains that there are: a world has some of them. */
   readonly chains: readonly (readonly [ChainId, OpenChain])[];
   /** These faults alone; null: as the seed has them. */
-  readonly only: ReadonlySet<string> | null;
+  readonly only: ChosenFaults | null;
   /** Left out: as the seed has it. */
   readonly payments?: number;
   /** Given every line of the trace. */

@@ -1,5 +1,5 @@
 /** Codes that are mailed: six digits, kept as salted scrypt hashes, for few tries and a short time. */
-import { randomBytes, randomInt, scrypt, timingSafeEqual } from 'node:crypto';
+import { randomBytes, randomInt, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
 
 /** What is kept of a code. */
 export interface KeptCode {
@@ -17,23 +17,28 @@ const codeDigits = 6;
 const saltBytes = 16;
 const hashBytes = 32;
 /** About 40 ms: to try all codes against a stolen hash takes hours, and a code lives for minutes. */
-const cost = { N: 2 ** 14, r: 8, p: 1 };
+const productCost: ScryptCost = { N: 2 ** 14, r: 8, p: 1 };
+
+export type ScryptCost = Pick<ScryptOptions, 'N' | 'r' | 'p'>;
 
 const wellFormed = new RegExp(`^[0-9]{${codeDigits}}$`);
 
 export const isPasscode = (text: string): boolean => wellFormed.test(text);
 
-export const scryptPasscodes: Passcodes = {
+export const createPasscodes = (cost: ScryptCost): Passcodes => ({
   async make() {
     const code = String(randomInt(10 ** codeDigits)).padStart(codeDigits, '0');
     const salt = randomBytes(saltBytes).toString('hex');
-    return { code, salt, codeHash: (await hashOf(code, salt)).toString('hex') };
+    return { code, salt, codeHash: (await hashOf(code, salt, cost)).toString('hex') };
   },
-  matches: async (code, { salt, codeHash }) => timingSafeEqual(await hashOf(code, salt), Buffer.from(codeHash, 'hex')),
-};
+  matches: async (code, { salt, codeHash }) =>
+    timingSafeEqual(await hashOf(code, salt, cost), Buffer.from(codeHash, 'hex')),
+});
+
+export const scryptPasscodes = createPasscodes(productCost);
 
 /** Not on the thread of requests. */
-const hashOf = (code: string, salt: string): Promise<Buffer> =>
+const hashOf = (code: string, salt: string, cost: ScryptCost): Promise<Buffer> =>
   new Promise((resolve, reject) => {
     scrypt(code, Buffer.from(salt, 'hex'), hashBytes, cost, (error, key) => (error ? reject(error) : resolve(key)));
   });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { hour_ms, minute_ms } from '../../domain/time.ts';
+import { scryptPasscodes } from '../../src/accounts/passcodes.ts';
 import { sweep } from '../../src/accounts/sweep.ts';
 import type { Database } from '../../src/postgres/database.ts';
 import { freshDatabase } from '../support/postgres.ts';
@@ -31,6 +32,7 @@ describe('accounts: sign-in', () => {
 
   describe('a mailed code', () => {
     it('signs its owner in, once', async () => {
+      world = createWorld(database, { passcodes: scryptPasscodes });
       const { developerId } = await registered(world);
       const { challenge, code } = await askedCode(world, ada);
       const proved = accepted(await world.accounts.prove(challenge, code, asker()));

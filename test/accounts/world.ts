@@ -11,7 +11,7 @@ import type { Asker, RegistrationRequest } from '../../src/accounts/accounts.ts'
 import { createAccounts } from '../../src/accounts/createAccounts.ts';
 import type { AccountsDeps } from '../../src/accounts/deps.ts';
 import { createOutbox, type Mail } from '../../src/accounts/outbox.ts';
-import { scryptPasscodes } from '../../src/accounts/passcodes.ts';
+import { createPasscodes, type Passcodes } from '../../src/accounts/passcodes.ts';
 import { createSigningKeys } from '../../src/accounts/signingKeys.ts';
 import { createTokens } from '../../src/accounts/tokens.ts';
 import { memoryEventStore } from '../../src/eventstore/memory.ts';
@@ -49,10 +49,14 @@ interface Options {
   readonly rates?: Partial<RateLimits>;
   readonly limited?: boolean;
   readonly sendsMail?: boolean;
+  /** Default: as in the product, but 1,000 times cheaper. */
+  readonly passcodes?: Passcodes;
 }
 
+const cheapPasscodes = createPasscodes({ N: 16, r: 8, p: 1 });
+
 export function createWorld(database: Database, options: Options = {}) {
-  const { registration = 'open', rates = {}, limited = false, sendsMail = true } = options;
+  const { registration = 'open', rates = {}, limited = false, sendsMail = true, passcodes = cheapPasscodes } = options;
   let now = instant(Date.UTC(2026, 10, 22, 9));
   const clock = { now: () => now, sleep: async () => {} };
   const store = memoryEventStore();
@@ -104,8 +108,8 @@ export function createWorld(database: Database, options: Options = {}) {
       clock,
       ids,
       passcodes: {
-        make: () => count('hashes', scryptPasscodes.make()),
-        matches: (code, kept) => count('hashes', scryptPasscodes.matches(code, kept)),
+        make: () => count('hashes', passcodes.make()),
+        matches: (code, kept) => count('hashes', passcodes.matches(code, kept)),
       },
       tokens: createTokens(createSigningKeys({ sql, box: own.keys ?? box, clock, ids }), clock),
       outbox: { ...outbox, put: (tx, mail) => count('mails', outbox.put(tx, mail)) },

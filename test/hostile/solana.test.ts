@@ -25,6 +25,10 @@ describe('strangers on Solana', () => {
   const onBase = { chainId: 8453, receiverAddress: getAddress(`0x${'5a'.repeat(20)}`), amount: '1' };
   const send = async (...instructions: TransactionInstruction[]) =>
     chain.send(await chain.signed(stranger, instructions), { skipPreflight: true });
+  const tryToCreate = (amount: string) => {
+    const receiverAddress = Keypair.generate().publicKey.toBase58();
+    return sandbox.create(order('exactOut', { chainId: 8453 }, { chainId: 501, receiverAddress, amount }));
+  };
   const completed = async (id: string) =>
     assert.equal((await sandbox.follow(id)).status, 'payment_payout_completed', sandbox.printed());
   /** As it is told now: a restarted service has another address. */
@@ -96,5 +100,15 @@ describe('strangers on Solana', () => {
     await sandbox.pay(payment);
     await completed(payment.id);
     assert.equal(await sandbox.balance(501, 'USDC', receiverAddress), 1_250000n);
+  });
+
+  it('get no rent for a millionth: the fee pays for it, and less than it costs is refused', async () => {
+    const tiny = await tryToCreate('0.000001');
+    assert.deepEqual([tiny.status, tiny.body.errors?.[0].pointer], [400, '/destination/amount']);
+    const least = /at least (\d+\.\d+) USDC/.exec(tiny.body.message)?.[1] ?? '0';
+    assert.ok(Number(least) > 0.4, `rent is worth some 0.41, the least is ${least}`);
+    const { status, body } = await tryToCreate(least);
+    assert.equal(status, 201, JSON.stringify(body));
+    assert.ok(Number(body.source.fee) >= Number(least), `the fee is ${body.source.fee}`);
   });
 });

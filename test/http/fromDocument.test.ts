@@ -2,13 +2,15 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { isRefusal } from '../../domain/decider.ts';
 import { bounced, confirmed, refundAddressSet } from '../support/payments.ts';
+import { isFull } from '../support/suite.ts';
 import type { Answered } from './client.ts';
 import { type Schema, type SchemaValues, schemaValues } from './schemaValues.ts';
 import { goodRequest, receiver, startWorld, type World } from './world.ts';
 
-const runs = 400;
-/** Of orders of refunds one in ninety is accepted: four hundred may be without one. */
-const roundsMax = 10;
+/** Generated requests per operation. */
+const runs = isFull ? 400 : 40;
+/** One of 90 generated refund orders is accepted, so one round may have none. */
+const roundsMax = 4_000 / runs;
 
 const likely = {
   appId: ['wallet_demo'],

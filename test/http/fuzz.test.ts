@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import type { OutgoingHttpHeaders } from 'node:http';
 import fc from 'fast-check';
+import { isFull } from '../support/suite.ts';
 import { goodRequest, receiver, startWorld, type World } from './world.ts';
 
-const requests = 10_000;
+const requests = isFull ? 10_000 : 1_500;
 
 const oneOf = <T>(...values: readonly T[]) => fc.constantFrom(...values);
 const unicode = fc.string({ unit: 'binary', maxLength: 40 });

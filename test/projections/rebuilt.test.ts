@@ -11,8 +11,9 @@ import { createWorld, histories, paymentIdOf, play, type World } from '../suppor
 import { minute } from '../support/payments.ts';
 import { freshDatabase } from '../support/postgres.ts';
 import { fill, rowsOf, wholeLog } from '../support/readModels.ts';
+import { isFull } from '../support/suite.ts';
 
-const runs = 12;
+const runs = isFull ? 12 : 3;
 
 describe('read models', () => {
   let database: Database;

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { type PostgresServer, startPostgres } from '../../sandbox/postgres.ts';
 import { asNobody, inNamespace, serverUser } from '../../sandbox/postgresUser.ts';
+import { copyDataDirectory } from '../support/postgresCopy.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 
 describe("the sandbox's Postgres", () => {
@@ -23,6 +24,12 @@ describe("the sandbox's Postgres", () => {
     server = await startPostgres({ ...places, ...more });
     return server;
   };
+
+  /** Skips `initdb`, which takes 0.4 s of a processor more than a copy. */
+  async function startCopied(): Promise<PostgresServer> {
+    await copyDataDirectory(join(directory, 'postgres'));
+    return start();
+  }
 
   async function ask(url: string, sql: string): Promise<unknown> {
     const client = new pg.Client({ connectionString: url });
@@ -45,7 +52,7 @@ describe("the sandbox's Postgres", () => {
   }
 
   it('keeps its data over a stop', async () => {
-    const first = await start();
+    const first = await startCopied();
     await ask(first.url, 'CREATE TABLE kept AS SELECT 42 AS answer');
     await first.stop();
     const second = await start();
@@ -55,20 +62,20 @@ describe("the sandbox's Postgres", () => {
   });
 
   it('is found again while it runs', async () => {
-    const first = await start();
+    const first = await startCopied();
     const again = await start();
     assert.deepEqual([again.pid, again.url], [first.pid, first.url]);
   });
 
   it('lets nobody in without the password', async () => {
-    const { url } = await start();
+    const { url } = await startCopied();
     const wrong = new URL(url);
     wrong.password = 'guess';
     await assert.rejects(ask(wrong.href, 'SELECT 1'), /password authentication failed/);
   });
 
   it('starts after a kill by itself, even when its old pid is now another program', async () => {
-    const first = await start();
+    const first = await startCopied();
     await ask(first.url, 'CREATE TABLE kept AS SELECT 42 AS answer');
     await cut(first);
     const lock = join(directory, 'postgres', 'postmaster.pid');
@@ -87,10 +94,11 @@ describe("the sandbox's Postgres", () => {
   });
 
   it('says which log tells why it did not start', async () => {
-    const first = await start();
+    const first = await startCopied();
     const { port } = new URL(first.url);
     const dataDir = join(directory, 'other');
     const logFile = join(directory, 'other.log');
+    await copyDataDirectory(dataDir);
     await assert.rejects(startPostgres({ dataDir, logFile, port: Number(port) }), /other\.log says why/);
   });
 

@@ -9,6 +9,7 @@ import { createHeadTree } from '../../src/postgres/headTree.ts';
 import { followForHeads, open, signHeads } from '../../src/subscribers/heads.ts';
 import { minute } from '../support/payments.ts';
 import { freshDatabase } from '../support/postgres.ts';
+import { isFull } from '../support/suite.ts';
 import { dying, headKeys, headWorld, signal } from './headWorld.ts';
 
 const numbersOf = (entries: readonly { readonly data: { readonly number: number } }[]) =>
@@ -63,7 +64,7 @@ describe('the worker that signs heads', () => {
         await world.look({ every: { events: 1, duration_ms: 0 } });
         await world.audit();
       }),
-      { numRuns: 50 },
+      { numRuns: isFull ? 50 : 15 },
     );
   });
 

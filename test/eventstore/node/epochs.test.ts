@@ -48,12 +48,17 @@ describe("the node's epochs", () => {
     });
     const subscription = client.subscribeToAll({ fromPosition, filter });
     const first = Promise.withResolvers<void>();
-    subscription.on('caughtUp', () => void live_());
+    let done: Promise<unknown> | undefined;
+    subscription.on('caughtUp', () => {
+      done = live_();
+    });
     subscription.on('data', ({ event }) => {
       events.push(event?.position?.commit ?? 0n);
       if (event?.type === 'Last') first.resolve();
     });
     await first.promise;
+    // The event may arrive before the answer: a client that is disposed before the answer throws.
+    await done;
     await subscription.unsubscribe();
     return { events, checkpoints };
   }
@@ -124,10 +129,16 @@ describe("the node's epochs", () => {
     for (let start = 0; start < 2; start++) await live((client) => append(client));
     await live(async (client) => {
       const seen: string[] = [];
-      for await (const { event } of client.subscribeToAll().on('caughtUp', appendLast(client))) {
+      let appended: Promise<unknown> | undefined;
+      const onCaughtUp = () => {
+        appended = appendLast(client)();
+      };
+      for await (const { event } of client.subscribeToAll().on('caughtUp', onCaughtUp)) {
         seen.push(event?.streamId ?? '');
         if (event?.type === 'Last') break;
       }
+      // The event may arrive before the answer: a client that is disposed before the answer throws.
+      await appended;
       assert.deepEqual(seen, ['seen-1', 'seen-1', 'seen-1']);
     });
   });

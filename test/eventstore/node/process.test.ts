@@ -7,8 +7,14 @@ import { fileURLToPath } from 'node:url';
 import type { EventStore } from '../../../commands/ports.ts';
 import { openEventStore } from '../../../src/eventstore/client.ts';
 import { type EmbeddedNode, type Loss, spawnEmbeddedNode } from '../../../src/eventstore/node/spawn.ts';
+import { isFull } from '../../support/suite.ts';
 import { temporaryDirectory } from '../../support/temporaryDirectory.ts';
 import { event, events, idsOf } from '../events.ts';
+
+/** Repetitions of a race: a signal to a process group, and a kill in a flood. */
+const rounds = isFull ? { signal: 3, flood: 4 } : { signal: 1, flood: 2 };
+/** Acknowledged appends before a kill: a random number between the two. */
+const flooded = isFull ? { least: 200, most: 2_200 } : { least: 100, most: 600 };
 
 const program = (path: string): string => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
 
@@ -125,7 +131,7 @@ describe('the node as a process', () => {
         const dataDir = ${JSON.stringify(dataDir)};
         const node = await spawnEmbeddedNode({ dataDir, onLost: () => console.log('lost') });
         console.log('ready');`;
-      for (let round = 0; round < 3; round++) {
+      for (let round = 0; round < rounds.signal; round++) {
         const parent = run('--input-type=module', '-e', script);
         assert.equal(await parent.line, 'ready');
         process.kill(-(parent.child.pid ?? 0), signal);
@@ -179,13 +185,12 @@ describe('the node as a process', () => {
   });
 
   it('keeps every acknowledged append, and every other one whole or not at all, when it is killed in a flood', async () => {
-    const rounds = 4;
     const acknowledged = new Map<string, readonly string[]>();
     const attempted = new Map<string, readonly string[]>();
-    for (let round = 0; round < rounds; round++) {
+    for (let round = 0; round < rounds.flood; round++) {
       const running = await spawnEmbeddedNode({ dataDir });
       const store = openEventStore({ url: running.url, attempt_ms: 500, append_ms: 1 });
-      const enough = 200 + randomInt(2_000);
+      const enough = randomInt(flooded.least, flooded.most);
       let killed = false;
       const flood = Array.from({ length: 80 }, async () => {
         while (!killed) {
@@ -225,6 +230,6 @@ describe('the node as a process', () => {
         assert.deepEqual(idsOf(await store.read(stream)), ids, 'log and index agree');
       }
     });
-    assert.ok(acknowledged.size >= rounds * 200 && attempted.size > acknowledged.size);
+    assert.ok(acknowledged.size >= rounds.flood * flooded.least && attempted.size > acknowledged.size);
   });
 });

@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { Keypair } from 'solana-web3-v1';
 import { type SolanaLab, solanaLab, tokenAccount } from '../../support/solana.ts';
+import { isFull } from '../../support/suite.ts';
 import { temporaryDirectory } from '../../support/temporaryDirectory.ts';
 
-const runs = 10;
+const runs = isFull ? 10 : 4;
 
 type Act = ['pay', bigint] | ['fail'] | ['advance', number] | ['fork', number] | ['restart'];
 

@@ -12,6 +12,7 @@ import { ownerless, timeOf } from './credits.ts';
 import { createPolledSlots } from './polledSlots.ts';
 import { createScanner } from './scanner.ts';
 import { createFinalBlocks, isShown, stated, transfersOf } from './shown.ts';
+import { type AddressBook, createAddressBook } from './tokenAccounts.ts';
 
 /**
  * Reads what deposits receive of the catalogue's tokens. Solana has too much in every block to read them all: the balances of deposits'
@@ -22,10 +23,11 @@ export function createSolanaIngester(
   config: SolanaConfig,
   watch: Watch,
   rpc: SolanaRpc = createSolanaRpc(config),
+  tokenAccounts: AddressBook = createAddressBook(),
 ): Ingester {
   const shown = createShownTransfers();
   const polled = createPolledSlots();
-  const { finalSlot, ...scanner } = createScanner(rpc, watch, { shown, polled });
+  const { finalSlot, ...scanner } = createScanner(rpc, watch, { shown, polled, accountsOf: tokenAccounts });
   const finalBlock = createFinalBlocks();
 
   /** A transaction that is only confirmed, in a slot that is final by now, has left the chain, or the node lags: it is no fact. */

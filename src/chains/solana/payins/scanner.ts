@@ -15,7 +15,7 @@ import { cursorOf, mustBeShared, nowhere } from './place.ts';
 import type { PolledSlots } from './polledSlots.ts';
 import { createRecall } from './recall.ts';
 import { createRounds, type Rounds } from './rounds.ts';
-import { createAddressBook } from './tokenAccounts.ts';
+import type { AddressBook } from './tokenAccounts.ts';
 
 /** Most deposits that one look reads in a page, and in all of a list, beside those of the front: 40 calls. */
 const pageMax = 1_000;
@@ -75,15 +75,20 @@ interface Look {
   reads: number;
 }
 
-/** @param shown is told of what nodes have shown as final */
+interface ScannerParts {
+  /** Receives the transfers that a node returned as final. */
+  readonly shown: Pick<ShownTransfers, 'show'>;
+  readonly polled: PolledSlots;
+  readonly accountsOf: AddressBook;
+}
+
 export function createScanner(
   rpc: SolanaRpc,
   watch: Watch,
-  { shown, polled }: { readonly shown: Pick<ShownTransfers, 'show'>; readonly polled: PolledSlots },
+  { shown, polled, accountsOf }: ScannerParts,
 ): SolanaScanner {
   const standings = new Map<Pass, Standing>();
   const recall = createRecall();
-  const accountsOf = createAddressBook();
   const hot = createHot(seenPaid);
   const pushed = createHot(pushedPaid);
   let finalSlot = 0n;

@@ -1,17 +1,11 @@
 /** Deposits without number: what one look costs, and in which order they are read. */
 import assert from 'node:assert/strict';
-import { PublicKey } from 'solana-web3-v1';
-import { solanaKey } from '../../../../src/chains/solana/signer/keys.ts';
+import type { PublicKey } from 'solana-web3-v1';
 import { honest, startProxy } from '../../proxy.ts';
 import type { SolanaWorld } from '../world.ts';
-import { briefly, depositWorld, watching } from './watching.ts';
+import { briefly, depositWorld, unusedAddresses, watching } from './watching.ts';
 
-/** Wallets that exist nowhere yet. */
-const owners = Array.from({ length: 9_000 }, (_, n) => {
-  const secret = Buffer.alloc(32);
-  secret.writeUInt32BE(n + 1);
-  return new PublicKey(solanaKey(secret).address);
-});
+const owners = unusedAddresses('deposit', 9_000);
 
 describe('more deposits on Solana than one look reads', () => {
   let world: SolanaWorld;

@@ -1,17 +1,12 @@
 /** Deposits that a node has pushed as paid: looks begin with them, and nothing else follows from it. */
 import assert from 'node:assert/strict';
-import { Keypair, PublicKey } from 'solana-web3-v1';
-import { solanaKey } from '../../../../src/chains/solana/signer/keys.ts';
+import type { Keypair, PublicKey } from 'solana-web3-v1';
 import { type NodeProxy, Refusal, startProxy } from '../../proxy.ts';
 import type { SolanaWorld } from '../world.ts';
-import { briefly, depositWorld, type Watcher, watching } from './watching.ts';
+import { briefly, depositWorld, unusedAddresses, type Watcher, watching } from './watching.ts';
 
-/** Wallets that exist nowhere yet, the youngest first. */
-const owners = Array.from({ length: 5_000 }, (_, n) => {
-  const secret = Buffer.alloc(32);
-  secret.writeUInt32BE(1_000_000 + n);
-  return new PublicKey(solanaKey(secret).address);
-});
+/** The youngest first. */
+const owners = unusedAddresses('deposit', 5_000);
 const [one, other] = [owners[2_000] ?? assert.fail(), owners[3_000] ?? assert.fail()];
 
 describe('deposits on Solana that a node has pushed as paid', () => {
@@ -123,7 +118,7 @@ describe('deposits on Solana that a node has pushed as paid', () => {
   });
 
   it('cost five calls in a look at most, whoever is named, and do not keep out those that are paid', async () => {
-    const strangers = Array.from({ length: 1_900 }, () => Keypair.generate().publicKey);
+    const strangers = unusedAddresses('stranger', 1_900);
     await look(3);
     push(...strangers, one);
     await pay(5n, one);
@@ -134,7 +129,7 @@ describe('deposits on Solana that a node has pushed as paid', () => {
       if (looks % 2 === 0) assert.ok(accounts <= 5, `${accounts} calls`);
     }
     assert.deepEqual(seen, [5n]);
-    push(...Array.from({ length: 5_000 }, () => Keypair.generate().publicKey));
+    push(...unusedAddresses('other stranger', 5_000));
     assert.ok((await look(1)).accounts <= 12);
   });
 
