@@ -24,6 +24,8 @@ const args = [
   '--disable-component-update',
   '--disable-sync',
   '--no-first-run',
+  // A page is left before optimized code repays its compilation: axe costs a quarter less without it.
+  '--js-flags=--max-lazy --no-turbofan --no-maglev',
   // Nothing but loopback has an address.
   '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
 ];

@@ -51,9 +51,12 @@ export async function servePages(
     response.setHeader('Content-Security-Policy', pagePolicy);
     if (asset?.[1] && asset[2]) {
       const file = new URL(`../../web/${folders[asset[1]] ?? 'client/'}${asset[1]}`, import.meta.url);
+      // As the service sends its assets. A page that a browser opens later reads them from the browser's cache.
+      response.setHeader('Cache-Control', 'public, max-age=31536000, immutable');
       response.setHeader('Content-Type', types[asset[2]] ?? '');
       response.end(await readFile(file));
     } else if (path.startsWith('/colours/')) {
+      response.setHeader('Cache-Control', 'public, max-age=31536000, immutable');
       response.setHeader('Content-Type', 'text/css');
       response.end(colourSheet(`#${path.slice(-10, -4)}`));
     } else if (path.endsWith('/live')) {
