@@ -24,6 +24,11 @@ const args = [
   '--disable-component-update',
   '--disable-sync',
   '--no-first-run',
+  // A page is left before optimized code repays its compilation: axe costs a quarter less without it.
+  '--js-flags=--max-lazy --no-turbofan --no-maglev',
+  // Reuses a tab's view for its next page, which makes a page load a third cheaper. Chromium obeys only the last list of features, so
+  // this list repeats the two of Playwright.
+  '--enable-features=CDPScreenshotNewSurface,SkipListAccountsWithoutGaiaCookies,RenderDocument:level/crashed-frame',
   // Nothing but loopback has an address.
   '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
 ];

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { type Visitor, visitor } from '../support/chromium.ts';
+import { gateCases } from '../support/suite.ts';
 import { type PageServer, servePages } from './pageServer.ts';
 import { samplePages } from './samplePages.ts';
 
@@ -33,13 +34,14 @@ const found = () => {
 };
 
 describe('hostile texts in pages', () => {
-  for (const [name, text] of Object.entries(attacks)) {
+  for (const [turn, [name, text]] of Object.entries(attacks).entries()) {
     it(`${name}: texts stay texts, in their places, on every page`, async () => {
       const pages = samplePages('live', (ours) => (text === '' ? '' : `${text}${ours}`));
       const server: PageServer = await servePages(pages);
       const someone: Visitor = await visitor(server.url(''), { viewport: { width: 320, height: 640 } });
       try {
-        for (const page of Object.keys(pages)) {
+        // In the gate every page has the first attack, and each page one of the others.
+        for (const page of gateCases(Object.keys(pages), (_, index) => turn === 0 || turn === 1 + (index % 3))) {
           await someone.page.goto(page);
           assert.deepEqual(
             { page, ...(await someone.page.evaluate(found)) },

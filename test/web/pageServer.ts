@@ -10,6 +10,9 @@ import { colourSheet } from '../../web/pay/colour.ts';
 export const pagePolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
+/** No asset changes while a spec runs, so browsers load each asset once per visitor. */
+const unchanging = 'public, max-age=31536000, immutable';
+
 const types: Readonly<Record<string, string>> = { css: 'text/css', js: 'text/javascript', svg: 'image/svg+xml' };
 
 const folders: Readonly<Record<string, string>> = { 'look.css': '', 'pay.css': 'pay/' };
@@ -51,9 +54,11 @@ export async function servePages(
     response.setHeader('Content-Security-Policy', pagePolicy);
     if (asset?.[1] && asset[2]) {
       const file = new URL(`../../web/${folders[asset[1]] ?? 'client/'}${asset[1]}`, import.meta.url);
+      response.setHeader('Cache-Control', unchanging);
       response.setHeader('Content-Type', types[asset[2]] ?? '');
       response.end(await readFile(file));
     } else if (path.startsWith('/colours/')) {
+      response.setHeader('Cache-Control', unchanging);
       response.setHeader('Content-Type', 'text/css');
       response.end(colourSheet(`#${path.slice(-10, -4)}`));
     } else if (path.endsWith('/live')) {

@@ -8,10 +8,16 @@ import { type Shop, startShop } from '../../sandbox/shop/start.ts';
 import { visitor } from '../support/chromium.ts';
 import { obstacles, standingOut } from '../support/obstacles.ts';
 import { hashOf, minute } from '../support/payments.ts';
+import { gateCases } from '../support/suite.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 
 /** Nothing is answered there: pages are looked at as they come. */
 const serviceUrl = 'http://127.0.0.1:9';
+
+const looks = [
+  { colorScheme: 'light', width: 1280 },
+  { colorScheme: 'dark', width: 320 },
+] as const;
 
 function fillBook(folder: string): void {
   const book = openBook(join(folder, 'orders.jsonl'));
@@ -51,13 +57,12 @@ describe('pages of the demo shop', () => {
   });
   after(() => shop.stop());
 
-  for (const path of ['/', ...['new', 'unpaid', 'paid', 'bounced', 'done'].map((state) => `/orders/T-${state}`)]) {
+  const paths = ['/', ...['new', 'unpaid', 'paid', 'bounced', 'done'].map((state) => `/orders/T-${state}`)];
+  for (const [index, path] of paths.entries()) {
     it(`${path} can be used by everybody`, async () => {
       const { page, leave } = await visitor(shop.url, { besides: [serviceUrl] });
-      for (const [colorScheme, width] of [
-        ['light', 1280],
-        ['dark', 320],
-      ] as const) {
+      // The gate alternates the looks from page to page.
+      for (const { colorScheme, width } of gateCases(looks, (_, turn) => turn === index % looks.length)) {
         await page.emulateMedia({ colorScheme });
         await page.setViewportSize({ width, height: 800 });
         await page.goto(path);
