@@ -27,6 +27,9 @@ const strangers = [
 const local = { permissions: ['local-network-access'] };
 const passedOn = 'allow="local-network-access *"';
 
+/** By origin, the one page of each site. */
+type Sites = Readonly<Record<string, string>>;
+
 describe('a payment in a frame', () => {
   let world: World;
   let link: string;
@@ -47,15 +50,36 @@ describe('a payment in a frame', () => {
       document.addEventListener(name, ({ type, target, detail }) => heard.push([type, target.id, detail?.standing ?? null]))</script>`;
   const withFrame = (src = link) => `<!doctype html><title>Frame</title><iframe ${passedOn} src="${src}"></iframe>`;
 
-  /** Somebody at sites that are made up here: by origin, their one page. */
-  async function at(sites: Readonly<Record<string, string>>): Promise<Visitor> {
-    const someone = await visitor(world.url, { ...local, besides: Object.keys(sites) });
+  async function routeSites(page: Page, sites: Sites): Promise<void> {
     for (const [origin, body] of Object.entries(sites)) {
-      await someone.page
+      await page
         .context()
         .route(`${origin}/**`, (route) => route.fulfill({ contentType: 'text/html; charset=utf-8', body }));
     }
+  }
+
+  /** Somebody at fictitious sites. */
+  async function at(sites: Sites): Promise<Visitor> {
+    const someone = await visitor(world.url, { ...local, besides: Object.keys(sites) });
+    await routeSites(someone.page, sites);
     return someone;
+  }
+
+  /**
+   * One visitor for all tests of a `describe`, whose browser starts the processes of the sites once.
+   * @returns replaces the sites and returns the visitor's tab
+   */
+  function sharedVisitor(origins: readonly string[], ...expected: readonly RegExp[]) {
+    let someone: Visitor;
+    before(async () => {
+      someone = await visitor(world.url, { ...local, besides: origins });
+    });
+    after(() => someone.leave(...expected));
+    return async (sites: Sites): Promise<Page> => {
+      await someone.page.context().unrouteAll();
+      await routeSites(someone.page, sites);
+      return someone.page;
+    };
   }
 
   const payFrame = (page: Page): Frame | undefined => page.frames().find((frame) => frame.url() === link);
@@ -65,54 +89,50 @@ describe('a payment in a frame', () => {
     const counts = await Promise.all(page.frames().map((frame) => frame.getByText('Waiting for your payment').count()));
     return counts.some((count) => count > 0);
   };
-  const isRefused = async (page: Page) => {
+  /** Opens a site, whose frame the browser refuses to fill. */
+  async function openRefused(page: Page, url: string, inFrame = false): Promise<void> {
+    const told = page.waitForEvent('console', (message) => refused.test(message.text()));
+    await page.goto(url);
+    if (inFrame) await page.frameLocator('iframe').locator('iframe').waitFor();
     await page.waitForFunction(() => document.readyState === 'complete');
+    await told;
     assert.equal(await shown(page), false);
     assert.ok(page.frames().some((frame) => frame.url().startsWith('chrome-error:')));
-  };
+  }
 
   describe('is refused by browsers', () => {
+    const evil = 'https://evil.test';
+    const visit = sharedVisitor([...strangers, shop, evil], refused);
+
     for (const stranger of strangers) {
       it(`to ${stranger}`, async () => {
-        const someone = await at({ [stranger]: withFrame() });
-        await someone.page.goto(`${stranger}/`);
-        await isRefused(someone.page);
-        await someone.leave(refused);
+        const page = await visit({ [stranger]: withFrame() });
+        await openRefused(page, `${stranger}/`);
       });
     }
 
     it('to a stranger’s page around the merchant’s own', async () => {
-      const evil = 'https://evil.test';
-      const someone = await at({ [shop]: withFrame(), [evil]: withFrame(`${shop}/`) });
-      await someone.page.goto(`${evil}/`);
-      await someone.page.frameLocator('iframe').locator('iframe').waitFor();
-      await isRefused(someone.page);
-      await someone.leave(refused);
+      const page = await visit({ [shop]: withFrame(), [evil]: withFrame(`${shop}/`) });
+      await openRefused(page, `${evil}/`, true);
     });
 
     it('to a page without an origin, though it is the merchant’s: null is nobody', async () => {
       const inside = withFrame().replaceAll('"', '&quot;');
       const outer = `<!doctype html><iframe ${passedOn} sandbox="allow-scripts" srcdoc="${inside}"></iframe>`;
-      const someone = await at({ [shop]: outer });
-      await someone.page.goto(`${shop}/`);
-      await someone.page.frameLocator('iframe').locator('iframe').waitFor();
-      await isRefused(someone.page);
-      await someone.leave(refused);
+      await openRefused(await visit({ [shop]: outer }), `${shop}/`, true);
     });
 
     it('and the dashboard, to everybody', async () => {
-      const someone = await at({ [shop]: withFrame(`${world.url}/dashboard/sign-in`) });
-      await someone.page.goto(`${shop}/`);
-      await isRefused(someone.page);
-      await someone.leave(refused);
+      const page = await visit({ [shop]: withFrame(`${world.url}/dashboard/sign-in`) });
+      await openRefused(page, `${shop}/`);
     });
   });
 
   describe('that a link opens', () => {
     it('as the docs and the dashboard say', () => assert.equal(snippet.trim(), snippetFor('https://pay.example')));
 
-    const opened = async (someone: Visitor, site = shop): Promise<Page> => {
-      const { page } = someone;
+    const visit = sharedVisitor([shop, german]);
+    const opened = async (page: Page, site = shop): Promise<Page> => {
       await page.goto(`${site}/`);
       await page.getByRole('link', { name: 'Pay with stablecoins' }).click();
       await page.frameLocator('dialog iframe').getByText('Waiting for your payment').waitFor();
@@ -127,18 +147,15 @@ describe('a payment in a frame', () => {
 
     for (const site of [shop, german]) {
       it(`shows it on ${site}, and tells the page how it stands`, async () => {
-        const someone = await at({ [site]: withScript() });
-        const page = await opened(someone, site);
+        const page = await opened(await visit({ [site]: withScript() }), site);
         await page.waitForFunction(() => (globalThis as unknown as { heard: unknown[] }).heard.length > 0);
         assert.deepEqual(await heard(page), [['payment', 'pay', 'waiting']]);
         assert.equal(page.url(), `${site}/`);
-        await someone.leave();
       });
     }
 
     it('is a dialog with its name; Escape closes it, also from within the frame, and the focus comes back', async () => {
-      const someone = await at({ [shop]: withScript() });
-      const page = await opened(someone);
+      const page = await opened(await visit({ [shop]: withScript() }));
       await page.getByRole('dialog', { name: 'Pay with stablecoins' }).waitFor();
       assert.equal(await page.evaluate(() => document.activeElement?.tagName), 'IFRAME');
       await payFrame(page)?.getByRole('link', { name: 'Open in wallet' }).focus();
@@ -152,17 +169,14 @@ describe('a payment in a frame', () => {
       await page.keyboard.press('Escape');
       await page.getByRole('dialog').waitFor({ state: 'detached' });
       assert.equal(await page.evaluate(() => document.activeElement?.id), 'pay');
-      await someone.leave();
     });
 
     it('closes by its button, and opens again', async () => {
-      const someone = await at({ [shop]: withScript() });
-      const page = await opened(someone);
+      const page = await opened(await visit({ [shop]: withScript() }));
       await page.getByRole('button', { name: 'Close' }).click();
       await page.getByRole('dialog').waitFor({ state: 'detached' });
       await page.getByRole('link', { name: 'Pay with stablecoins' }).click();
       await page.frameLocator('dialog iframe').getByText('Waiting for your payment').waitFor();
-      await someone.leave();
     });
 
     describe('lets the payer choose what to pay from, in the frame', () => {
@@ -185,33 +199,30 @@ describe('a payment in a frame', () => {
       };
 
       it('and tells the page how it stands after that as well', async () => {
-        const someone = await at({ [shop]: withScript().replace(link, choice) });
-        const page = await opened(someone);
+        const page = await opened(await visit({ [shop]: withScript().replace(link, choice) }));
         await untilHeard(page, 1);
         await choose(page, 'Stellar');
         await untilHeard(page, 2);
         assert.equal(page.url(), `${shop}/`);
-        await someone.leave();
       });
 
       it('and, if that was sooner than its page could answer, tells it then for the first time', async () => {
-        const someone = await at({ [shop]: withScript().replace(link, choice) });
+        const page = await visit({ [shop]: withScript().replace(link, choice) });
         const held: Route[] = [];
-        await someone.page.context().route('**/framed*.js', async (route) => {
+        await page.context().route('**/framed*.js', async (route) => {
           if (held.push(route) > 1) await route.continue();
         });
-        const page = await opened(someone);
+        await opened(page);
         await choose(page, 'Polygon');
         await untilHeard(page, 1);
         assert.equal(page.url(), `${shop}/`);
-        await someone.leave();
       });
     });
 
     it('fits into a telephone', async () => {
       const someone = await at({ [shop]: withScript() });
       await someone.page.setViewportSize({ width: 320, height: 560 });
-      const page = await opened(someone);
+      const page = await opened(someone.page);
       const box = await page.getByRole('dialog').boundingBox();
       assert.deepEqual([box?.x, box?.y, box?.width, box?.height], [0, 0, 320, 560]);
       const sideways = await payFrame(page)?.evaluate(
@@ -222,17 +233,16 @@ describe('a payment in a frame', () => {
     });
 
     it('works under a strict policy of the merchant’s own', async () => {
-      const someone = await visitor(world.url, { ...local, besides: [shop] });
+      const page = await visit({});
       const policy = `default-src 'none'; script-src ${world.url}; frame-src ${world.url}`;
-      await someone.page.context().route(`${shop}/**`, (route) =>
+      await page.context().route(`${shop}/**`, (route) =>
         route.fulfill({
           contentType: 'text/html',
           headers: { 'Content-Security-Policy': policy },
           body: withScript().replace(/<script>.*<\/script>/s, ''),
         }),
       );
-      await opened(someone);
-      await someone.leave();
+      await opened(page);
     });
 
     it('leads to the page itself where the frame is refused', async () => {
@@ -247,14 +257,14 @@ describe('a payment in a frame', () => {
     });
 
     it('is an ordinary link without scripts, and for whoever wants a new tab', async () => {
-      const someone = await at({ [shop]: withScript() });
-      const { page } = someone;
+      const page = await visit({ [shop]: withScript() });
       await page.goto(`${shop}/`);
-      const tab = page.context().waitForEvent('page');
+      const opening = page.context().waitForEvent('page');
       await page.getByRole('link', { name: 'Pay with stablecoins' }).click({ modifiers: ['ControlOrMeta'] });
-      await (await tab).waitForURL(link);
+      const tab = await opening;
+      await tab.waitForURL(link);
+      await tab.close();
       assert.equal(await page.getByRole('dialog').count(), 0);
-      await someone.leave();
     });
 
     it('is left alone when it leads to somewhere else', async () => {

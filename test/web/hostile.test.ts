@@ -35,13 +35,13 @@ const found = () => {
 
 describe('hostile texts in pages', () => {
   for (const [turn, [name, text]] of Object.entries(attacks).entries()) {
-    it(`${name}: texts stay texts, in their places, on every page`, async () => {
+    it(`${name}: texts stay texts, in their places`, async () => {
       const pages = samplePages('live', (ours) => (text === '' ? '' : `${text}${ours}`));
       const server: PageServer = await servePages(pages);
       const someone: Visitor = await visitor(server.url(''), { viewport: { width: 320, height: 640 } });
       try {
-        // In the gate every page has the first attack, and each page one of the others.
-        for (const page of gateCases(Object.keys(pages), (_, index) => turn === 0 || turn === 1 + (index % 3))) {
+        // In the gate all pages have the first attack, and every sixth page has each of the others.
+        for (const page of gateCases(Object.keys(pages), (_, index) => turn === 0 || index % 6 === turn)) {
           await someone.page.goto(page);
           assert.deepEqual(
             { page, ...(await someone.page.evaluate(found)) },

@@ -43,25 +43,34 @@ const spaceOut = (page: Page): Promise<void> =>
 /** Has the longest words. */
 const widest: Language = 'de';
 
+type Scheme = 'light' | 'dark';
+const schemes: readonly Scheme[] = ['light', 'dark'];
+
 /** Colours depend on the element and not on its words, so one language for each writing direction is checked at night. */
-const nightlyIn: readonly Language[] = isFull ? ['en', 'ar'] : languages;
+const nightlyIn: readonly Language[] = ['en', 'ar'];
+
+/** The colour schemes in which the nth page is checked. In the gate each page has one language and one scheme. */
+function schemesOf(nth: number, language: Language): readonly Scheme[] {
+  if (isFull) return nightlyIn.includes(language) ? schemes : ['light'];
+  return languages[nth % languages.length] === language ? schemes.filter((_, turn) => turn === nth % 2) : [];
+}
 
 describe('pages of payments in a browser', () => {
-  for (const [turn, language] of languages.entries()) {
-    const times = nightlyIn.includes(language) ? 'by day and by night' : 'by day';
+  for (const language of languages) {
     const spacing = language === widest ? ', also with letters and words further apart' : '';
-    it(`can be used by everybody in ${language}, ${times}, at 320 pixels${spacing}`, () =>
+    it(`can be used by everybody in ${language}, at 320 pixels${spacing}`, () =>
       looking(language, async ({ page }) => {
-        // Each page has one of the languages in the gate.
-        for (const name of gateCases(pageNames, (_, index) => index % languages.length === turn)) {
-          await page.emulateMedia({ colorScheme: 'light' });
+        for (const [nth, name] of pageNames.entries()) {
+          const [first, second] = schemesOf(nth, language);
+          if (first === undefined) continue;
+          await page.emulateMedia({ colorScheme: first });
           await page.goto(name);
-          assert.equal(await page.evaluate(() => document.documentElement.lang), language);
-          assert.deepEqual(await obstacles(page), [], `${name}, light`);
-          if (nightlyIn.includes(language)) {
-            await page.emulateMedia({ colorScheme: 'dark' });
-            assert.deepEqual(await obstacles(page, 'colours'), [], `${name}, dark`);
+          assert.deepEqual(await obstacles(page), [], `${name}, ${first}`);
+          if (second !== undefined) {
+            await page.emulateMedia({ colorScheme: second });
+            assert.deepEqual(await obstacles(page, 'colours'), [], `${name}, ${second}`);
           }
+          assert.equal(await page.evaluate(() => document.documentElement.lang), language);
           assert.deepEqual(await standingOut(page), [], `${name} scrolls sideways`);
           if (language !== widest) continue;
           await spaceOut(page);
@@ -84,7 +93,7 @@ describe('pages of payments in a browser', () => {
         });
         assert.equal(await page.locator('.scan a').getAttribute('href'), walletLink);
         // The gate alternates the two colour schemes.
-        for (const colorScheme of gateCases(['light', 'dark'] as const, (_, turn) => turn === index % 2)) {
+        for (const colorScheme of gateCases(schemes, (_, turn) => turn === index % schemes.length)) {
           await page.emulateMedia({ colorScheme });
           assert.equal(await scanned(page), walletLink, `${name}, ${colorScheme}`);
         }
@@ -113,11 +122,12 @@ describe('hostile texts in pages of payments', () => {
     'W'.repeat(3_000),
   ].join('');
 
-  it('stay texts, in their places, on every page', async () => {
+  it('stay texts, in their places', async () => {
     const server = await servePages(payPages('ar', (ours) => `${attack}${ours}`));
     const { page, leave } = await visitor(server.url(''), { viewport: { width: 320, height: 640 } });
     try {
-      for (const name of pageNames) {
+      // The gate checks every second page.
+      for (const name of gateCases(pageNames, (_, index) => index % 2 === 0)) {
         await page.goto(name);
         const found = await page.evaluate(() => ({
           ran: 'ran' in globalThis,

@@ -71,8 +71,10 @@ describe('scripts of pages', () => {
     const pages: Record<string, VNode> = { ...samplePages() };
     await looking(pages, {}, async (page, server) => {
       await page.clock.install();
+      // The page reads itself once its line is open.
+      const read = page.waitForResponse((answer) => answer.request().resourceType() === 'fetch');
       await page.goto('payments');
-      await server.listened();
+      await (await read).finished();
       await page.clock.fastForward('01:00:05');
       const before = server.asked.length;
       pages['payments'] = pages['paymentsNone'] as VNode;

@@ -5,7 +5,7 @@ import type { PaymentStatus } from '../../domain/payment/view.ts';
 import { openBook } from '../../sandbox/shop/book.ts';
 import { writeSettings } from '../../sandbox/shop/settings.ts';
 import { type Shop, startShop } from '../../sandbox/shop/start.ts';
-import { visitor } from '../support/chromium.ts';
+import { type Visitor, visitor } from '../support/chromium.ts';
 import { obstacles, standingOut } from '../support/obstacles.ts';
 import { hashOf, minute } from '../support/payments.ts';
 import { gateCases } from '../support/suite.ts';
@@ -41,6 +41,7 @@ function fillBook(folder: string): void {
 
 describe('pages of the demo shop', () => {
   let shop: Shop;
+  let someone: Visitor;
   before(async () => {
     const folder = temporaryDirectory();
     fillBook(folder);
@@ -54,13 +55,17 @@ describe('pages of the demo shop', () => {
       certificates: folder,
       errorFile: join(folder, 'shop.log'),
     });
+    someone = await visitor(shop.url, { besides: [serviceUrl] });
   });
-  after(() => shop.stop());
+  after(async () => {
+    await someone.leave();
+    await shop.stop();
+  });
 
   const paths = ['/', ...['new', 'unpaid', 'paid', 'bounced', 'done'].map((state) => `/orders/T-${state}`)];
   for (const [index, path] of paths.entries()) {
     it(`${path} can be used by everybody`, async () => {
-      const { page, leave } = await visitor(shop.url, { besides: [serviceUrl] });
+      const { page } = someone;
       // The gate alternates the looks from page to page.
       for (const { colorScheme, width } of gateCases(looks, (_, turn) => turn === index % looks.length)) {
         await page.emulateMedia({ colorScheme });
@@ -68,7 +73,6 @@ describe('pages of the demo shop', () => {
         await page.goto(path);
         assert.deepEqual([await obstacles(page), await standingOut(page)], [[], []], `${width} wide, ${colorScheme}`);
       }
-      await leave();
     });
   }
 
