@@ -17,6 +17,7 @@ import { append, createWorld, paymentIdOf } from '../support/histories.ts';
 import * as p from '../support/payments.ts';
 import { freshDatabase } from '../support/postgres.ts';
 import { fill, wholeLog } from '../support/readModels.ts';
+import { isFull } from '../support/suite.ts';
 
 interface Plan {
   readonly 'Node Type': string;
@@ -42,7 +43,7 @@ const tablesOf = (plan: Plan): readonly string[] => [
 
 /** Different ones of a day. */
 const durations = 20;
-const [few, many] = [300, 30_000];
+const [few, many] = [300, isFull ? 30_000 : 9_000];
 const apps = { small: few, large: many };
 const now: Instant = instant(Date.UTC(2026, 10, 21, 18, 30));
 

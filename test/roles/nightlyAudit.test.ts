@@ -82,11 +82,15 @@ describe('the role of the nightly audit', () => {
     const directory = auditDirectory(dataDir);
     mkdirSync(directory);
     leaveLast(directory, before);
-    const program = join(dataDir, 'program.mjs');
+    const [program, release] = [join(dataDir, 'program.mjs'), join(dataDir, 'release')];
     const outcome = JSON.stringify({ ...after, at: clock.now() });
     writeFileSync(
       program,
-      `import { writeFileSync } from 'node:fs'; writeFileSync(process.argv.at(-1) + '/last.json', ${JSON.stringify(outcome)}); process.exitCode = 1;`,
+      `import { existsSync, writeFileSync } from 'node:fs';
+       import { setTimeout } from 'node:timers/promises';
+       while (!existsSync(${JSON.stringify(release)})) await setTimeout(10);
+       writeFileSync(process.argv.at(-1) + '/last.json', ${JSON.stringify(outcome)});
+       process.exitCode = 1;`,
     );
     const telemetry = createTelemetry(createLogger('silent'));
     const stop = new AbortController();
@@ -104,6 +108,7 @@ describe('the role of the nightly audit', () => {
     const shown = async (): Promise<string> => telemetry.registry.metrics();
     let metrics = '';
     assert.match(await shown(), /^pi_audit_age_seconds 1\d{9}/m, 'the hour that was missed is made up');
+    writeFileSync(release, '');
     const told = [/^pi_alarms_total\{reason="auditFailed"\} 1$/m, /^pi_audit_gaps 2$/m];
     while (told.some((each) => !each.test(metrics))) {
       await sleep(20);

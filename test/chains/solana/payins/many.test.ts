@@ -1,11 +1,13 @@
 /** Deposits without number: what one look costs, and in which order they are read. */
 import assert from 'node:assert/strict';
 import type { PublicKey } from 'solana-web3-v1';
+import { createAddressBook } from '../../../../src/chains/solana/payins/tokenAccounts.ts';
 import { honest, startProxy } from '../../proxy.ts';
 import type { SolanaWorld } from '../world.ts';
 import { briefly, depositWorld, unusedAddresses, watching } from './watching.ts';
 
 const owners = unusedAddresses('deposit', 9_000);
+const accountsOf = createAddressBook();
 
 describe('more deposits on Solana than one look reads', () => {
   let world: SolanaWorld;
@@ -21,7 +23,7 @@ describe('more deposits on Solana than one look reads', () => {
       if (method === 'getMultipleAccounts') calls += 1;
       return honest(method, params, forward);
     });
-    const watcher = watching(world, owners, [node.url]);
+    const watcher = watching(world, owners, [node.url], accountsOf);
     const [youngest, second, between, oldest] = [owners[0], owners[90], owners[5_000], owners.at(-1)];
     /** @param most calls for what deposits hold: in the end a twentieth of them in each look of the head, a sixth in one of the final pass */
     const look = async (pass: 'head' | 'final', most: number) => {
@@ -61,7 +63,7 @@ describe('more deposits on Solana than one look reads', () => {
     world = made.world;
     const node = await startProxy(world.solana.rpcUrl);
     const some = owners.slice(0, 1_000);
-    const watcher = watching(world, some, [node.url]);
+    const watcher = watching(world, some, [node.url], accountsOf);
     await watcher.poll('head');
     const looks = 20;
     node.calls.clear();

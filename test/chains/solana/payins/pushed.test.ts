@@ -1,12 +1,14 @@
 /** Deposits that a node has pushed as paid: looks begin with them, and nothing else follows from it. */
 import assert from 'node:assert/strict';
 import type { Keypair, PublicKey } from 'solana-web3-v1';
+import { createAddressBook } from '../../../../src/chains/solana/payins/tokenAccounts.ts';
 import { type NodeProxy, Refusal, startProxy } from '../../proxy.ts';
 import type { SolanaWorld } from '../world.ts';
 import { briefly, depositWorld, unusedAddresses, type Watcher, watching } from './watching.ts';
 
 /** The youngest first. */
 const owners = unusedAddresses('deposit', 5_000);
+const accountsOf = createAddressBook();
 const [one, other] = [owners[2_000] ?? assert.fail(), owners[3_000] ?? assert.fail()];
 
 describe('deposits on Solana that a node has pushed as paid', () => {
@@ -17,7 +19,7 @@ describe('deposits on Solana that a node has pushed as paid', () => {
   beforeEach(async () => {
     ({ world, payer } = await depositWorld());
     node = await startProxy(world.solana.rpcUrl);
-    watcher = watching(world, owners, [node.url]);
+    watcher = watching(world, owners, [node.url], accountsOf);
     // All are read once, and the next round is under way.
     for (let looks = 0; looks < 4; looks++) await look(3);
   });
@@ -69,7 +71,7 @@ describe('deposits on Solana that a node has pushed as paid', () => {
   });
 
   it('leave it at a glance where all of a few are read anyway', async () => {
-    const few = watching(world, owners.slice(0, 50), [node.url]);
+    const few = watching(world, owners.slice(0, 50), [node.url], accountsOf);
     await few.poll('head');
     await pay(5n, owners[7] ?? assert.fail());
     few.ingester.lookFirst?.([String(owners[7])]);

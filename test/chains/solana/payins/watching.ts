@@ -20,11 +20,16 @@ export interface Watcher {
   cursor(pass: Pass): Promise<Cursor>;
 }
 
-/** Shared by all watchers of a process: deriving the accounts of 5,000 owners takes 1.5 s. */
-const accountsOf = createAddressBook();
-
-/** @param urls of the nodes; the local one when left out */
-export function watching(world: Pick<SolanaWorld, 'config'>, owners: readonly PublicKey[], urls?: string[]): Watcher {
+/**
+ * @param urls Default: the local node.
+ * @param accountsOf Watchers of the same thousands of deposits share one: deriving the accounts of 5,000 owners takes 1.5 s.
+ */
+export function watching(
+  world: Pick<SolanaWorld, 'config'>,
+  owners: readonly PublicKey[],
+  urls?: string[],
+  accountsOf = createAddressBook(),
+): Watcher {
   const open = owners.map(String);
   const late: string[] = [];
   const watch = { open: pagesOf(open), late: pagesOf(late) };
