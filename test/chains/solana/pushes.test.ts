@@ -68,7 +68,7 @@ describe('what a Solana node pushes', () => {
     });
     await pushed(url, 1);
     assert.deepEqual(asked, [
-      { jsonrpc: '2.0', id: 0, method: 'slotSubscribe', params: [] },
+      { jsonrpc: '2.0', id: 0, method: 'slotSubscribe' },
       ...chain.tokens.map(({ address }, at) => ({
         jsonrpc: '2.0',
         id: at + 1,
