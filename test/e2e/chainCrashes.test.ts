@@ -1,7 +1,7 @@
 import { gateCases } from '../support/suite.ts';
 import { chainRounds, survivesChainCrashes } from './chainCrashes.ts';
 
-const gatePoints: ReadonlySet<string> = new Set(['PayoutSigned.afterAppend', 'payout.afterBroadcast']);
+const gatePoints: ReadonlySet<string> = new Set(['payout.beforeBroadcast', 'payout.afterBroadcast']);
 
 describe('kill -9 with payments between Stellar and Solana in flight', () => {
   survivesChainCrashes({ rounds: gateCases(chainRounds, ({ point }) => gatePoints.has(point)) });

@@ -30,7 +30,7 @@ import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 
 const writers = 20;
 const paymentsEachMax = 1_000;
-const kills = isFull ? 12 : 6;
+const kills = isFull ? 12 : 4;
 
 /** Whole numbers below a bound, the same in every run, so that a failure comes again. */
 function seeded(seed: number): (below: number) => number {

@@ -15,7 +15,7 @@ import { temporaryDirectory } from '../../support/temporaryDirectory.ts';
 
 const root = join(import.meta.dirname, '../../..');
 const modes = ['webhooks', 'feed'] as const;
-const kills = isFull ? 20 : 4;
+const kills = isFull ? 20 : 2;
 /** A shop is up after about a third of it: some kills come before. */
 const life_ms = { least: 50, most: 1_200 };
 /** Of each buyer: one order for about each kill. Ordering ends with the kills. */

@@ -1,0 +1,5 @@
+import { sweepRounds, sweepsSurviveCrashes } from './sweeps.ts';
+
+describe('sweeps', () => {
+  sweepsSurviveCrashes({ rounds: sweepRounds });
+});
