@@ -208,10 +208,17 @@ describe('money that came beyond what was due', () => {
     assert.deepEqual([report.findings, report.readModels.findings], [[], []]);
     assert.ok(report.transactions >= 3 * all.length, audited.stdout);
     // The local chains forget old states, so that failed transactions and cancels could be hidden there: that is said, not passed over.
+    const honest = [
+      'no node remembers all that it sent: ask an archive node',
+      // The worker looks at each account in its own time.
+      'the log tells nothing of it: its books are not open',
+    ];
+    const reasons = new Set(report.gaps.map(({ why }: { why: string }) => why));
     assert.deepEqual(
-      [...new Set(report.gaps.map(({ why }: { why: string }) => why))],
-      ['no node remembers all that it sent: ask an archive node'],
+      [...reasons].filter((why) => !honest.includes(String(why))),
+      [],
     );
+    assert.ok(reasons.has(honest[0]));
     assert.equal(audited.code, 2);
     const told = await audit('payment', paidIds[0] ?? '');
     assert.match(told.stdout, /Log and chains say the same\.$/m);

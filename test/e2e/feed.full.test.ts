@@ -25,12 +25,11 @@ import { onStop } from '../support/hooks.ts';
 import * as p from '../support/payments.ts';
 import { freshDatabase } from '../support/postgres.ts';
 import { wholeLog } from '../support/readModels.ts';
-import { isFull } from '../support/suite.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 
 const writers = 20;
 const paymentsEachMax = 1_000;
-const kills = isFull ? 12 : 4;
+const kills = 12;
 
 /** Whole numbers below a bound, the same in every run, so that a failure comes again. */
 function seeded(seed: number): (below: number) => number {
