@@ -8,6 +8,7 @@ import { knownMutants } from '../../mutants/known.ts';
 import type { NamedMutant } from '../../mutants/mutant.ts';
 import { invariantsTable, mutantCells, withTrials } from '../../mutants/report.ts';
 import { isCaught, type Trial } from '../../mutants/trial.ts';
+import { specFiles } from '../runner/specFiles.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const read = (file: string) => readFileSync(`${root}${file}`, 'utf8');
@@ -34,6 +35,11 @@ describe('mutants', () => {
   it('name specs that there are', () => {
     for (const { name, specs } of mutants)
       for (const spec of specs) assert.ok(existsSync(`${root}${spec}`), `${name}: ${spec}`);
+  });
+
+  it('are caught by the gate: the specs that are named for them are all in it', () => {
+    const gate = new Set(specFiles({ full: false }));
+    for (const { name, specs } of mutants) for (const spec of specs) assert.ok(gate.has(spec), `${name}: ${spec}`);
   });
 
   it('that fit no more, or in two places, are stale', () => {
