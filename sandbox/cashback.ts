@@ -2,6 +2,7 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { messageText } from '../domain/cashbackMessage.ts';
 import { keepKeys } from './keys.ts';
+import { patientFetch } from './patientFetch.ts';
 import { readSandboxFile } from './sandboxFile.ts';
 import { type MessageSigner, messageSigner } from './signMessage.ts';
 
@@ -95,7 +96,7 @@ function buyerOf(family: string): MessageSigner {
 
 async function post(url: string, body: object): Promise<unknown> {
   const headers = { 'Content-Type': 'application/json' };
-  const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });
+  const response = await patientFetch(url, { method: 'POST', headers, body: JSON.stringify(body) });
   return response.json();
 }
 

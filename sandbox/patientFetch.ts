@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const triesMax = 20;
+/** About a minute while the service says to wait a second: a slow machine that starts several programs at once needs half of that. */
+const triesMax = 60;
 const waitMax_s = 10;
 
 /**
  * Asks again what the service could not answer at the time, once it said to come back: a 503 means that nothing was done.
- * @returns the answer, which is still a 503 after twenty tries
+ * @returns the answer, which is still a 503 after the last try
  */
 export async function patientFetch(url: string, init: RequestInit = {}): Promise<Response> {
   for (let tries = 1; ; tries += 1) {

@@ -4,6 +4,7 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { patientFetch } from '../../../sandbox/patientFetch.ts';
 import type { Answer, Sandbox } from '../../support/sandbox.ts';
 import { sharedSandbox, startSharedSandbox } from '../../support/sharedSandbox.ts';
 import { temporaryDirectory } from '../../support/temporaryDirectory.ts';
@@ -14,7 +15,7 @@ describe('the evidence of a payment', () => {
   before(startSharedSandbox);
 
   const fetched = async (path: string): Promise<File> => {
-    const answer = await fetch(`${sandbox.file().baseUrl}/payment-api/proof/${path}`);
+    const answer = await patientFetch(`${sandbox.file().baseUrl}/payment-api/proof/${path}`);
     return { name: path, text: await answer.text() };
   };
   const tool = (paymentId: string, out: string) =>
