@@ -4,15 +4,7 @@ import { isRefusal, type Refusal, refuse } from '../domain/decider.ts';
 import type { PayFrom } from '../domain/merchant/events.ts';
 import { type Alternative, alternativesMax, canExpress } from '../domain/payment/sources.ts';
 import { type FeeOf, feePolicyOf } from './appTerms.ts';
-import {
-  type AppSettings,
-  type NewPayment,
-  notOffered,
-  type ReadDeps,
-  readSide,
-  type Side,
-  unseenSource,
-} from './paymentRequest.ts';
+import { type AppSettings, type NewPayment, notOffered, type ReadDeps, readSide, type Side } from './paymentRequest.ts';
 
 /** The app's setting, as its owner states it. A refusal names the entry. */
 export function readPayFromSetting(deps: Pick<ReadDeps, 'offers'>, stated: readonly Side[]): PayFrom | Refusal {
@@ -99,7 +91,7 @@ function ofSettings(
     const chain = findChain(chainId);
     const token = chain && findToken(chain, tokenSymbol);
     if (!chain || !token || !deps.offers(chain) || !deps.hasDeposits(chain)) return [];
-    if (unseenSource(deps, chain, '')) return [];
+    if (deps.canSeePayins?.(chain) === false) return [];
     return payout === null || canExpress(token, payout, destination) ? [{ chain, token }] : [];
   });
 }

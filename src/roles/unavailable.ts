@@ -22,6 +22,8 @@ interface Reason {
 
 /** Errors that cause one another. A longer chain is a mistake. */
 const depthMax = 10;
+/** Characters of an answer that are kept: a node chooses its words. */
+const answerMax = 300;
 
 export function createUnavailableReasons(
   clock: Pick<Clock, 'now'>,
@@ -72,9 +74,9 @@ function chainFailure(error: unknown): ChainUnavailable | undefined {
 
 function reasonOf(chainId: number, failure: Error): Reason {
   if (!(failure instanceof RpcFailed))
-    return { chainId, node: 'its nodes', method: 'any call', answer: failure.message };
+    return { chainId, node: 'its nodes', method: 'any call', answer: failure.message.slice(0, answerMax) };
   const { node, method, kind, detail } = failure;
-  return { chainId, node, method, answer: `${kind}: ${detail}` };
+  return { chainId, node, method, answer: `${kind}: ${detail}`.slice(0, answerMax) };
 }
 
 /** A node is named "node 1 (host)". */

@@ -24,8 +24,8 @@ export const createSolanaHealth = (rpc: SolanaRpc): ChainHealth =>
     pace_ms,
   });
 
-/** 32 and 64 bytes of zeros in base 58: an id that nothing has. */
-const [noId, noSignature] = ['1'.repeat(32), '1'.repeat(64)];
+/** 32 and 64 bytes of zeros in base 58: the id of the system program, and a signature that no transaction has. */
+const [someId, noSignature] = ['1'.repeat(32), '1'.repeat(64)];
 /** Bytes that are no transaction. */
 const noTransaction = ['AAAA', { encoding: 'base64' }];
 
@@ -35,10 +35,10 @@ const probes: readonly MethodProbe[] = [
   { method: 'getSlot', params: [] },
   { method: 'getEpochInfo', params: [{ commitment: 'finalized' }] },
   { method: 'getLatestBlockhash', params: [{ commitment: 'confirmed' }] },
-  { method: 'isBlockhashValid', params: [noId, { commitment: 'confirmed' }] },
+  { method: 'isBlockhashValid', params: [someId, { commitment: 'confirmed' }] },
   { method: 'getRecentPrioritizationFees', params: [[]] },
-  { method: 'getMultipleAccounts', params: [[noId], { encoding: 'base64' }] },
-  { method: 'getSignaturesForAddress', params: [noId, { limit: 1 }] },
+  { method: 'getMultipleAccounts', params: [[someId], { encoding: 'base64' }] },
+  { method: 'getSignaturesForAddress', params: [someId, { limit: 1 }] },
   { method: 'getSignatureStatuses', params: [[noSignature], { searchTransactionHistory: true }] },
   { method: 'getTransaction', params: [noSignature, { encoding: 'json', maxSupportedTransactionVersion: 0 }] },
   { method: 'simulateTransaction', params: noTransaction, refusedAnyway: true },

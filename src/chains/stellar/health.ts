@@ -24,8 +24,8 @@ export const createStellarHealth = (rpc: StellarRpc, networkPassphrase: string):
 
 /** XDR in base 64 that is no transaction. */
 const noTransaction = 'AAAA';
-/** Of the treasury's own kind: the account of 32 zero bytes, which nobody has. */
-const someAccount = xdr.LedgerKey.account(
+/** The account whose key is 32 zero bytes. Nobody has it. */
+const noAccount = xdr.LedgerKey.account(
   new xdr.LedgerKeyAccount({ accountId: xdr.PublicKey.publicKeyTypeEd25519(Buffer.alloc(32)) }),
 );
 
@@ -33,7 +33,7 @@ const someAccount = xdr.LedgerKey.account(
 const probes: readonly MethodProbe[] = [
   { method: 'getNetwork', params: {} },
   { method: 'getFeeStats', params: {} },
-  { method: 'getLedgerEntries', params: { keys: [someAccount.toXDR('base64')] } },
+  { method: 'getLedgerEntries', params: { keys: [noAccount.toXDR('base64')] } },
   { method: 'getTransaction', params: { hash: '0'.repeat(64) } },
   { method: 'simulateTransaction', params: { transaction: noTransaction }, refusedAnyway: true },
   { method: 'sendTransaction', params: { transaction: noTransaction }, refusedAnyway: true },
