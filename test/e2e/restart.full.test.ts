@@ -9,6 +9,7 @@ import { promisify } from 'node:util';
 import { keepKeys } from '../../sandbox/keys.ts';
 import { processesOf } from '../support/processTable.ts';
 import { type Answer, createSandbox, type Sandbox } from '../support/sandbox.ts';
+import { walletOrders } from '../support/walletOrders.ts';
 
 const receiver = '0x2222222222222222222222222222222222222222';
 const outliving = [
@@ -166,16 +167,10 @@ describe('a start that does not succeed', () => {
   });
 });
 
-async function create(sandbox: Sandbox, amount: string): Promise<Answer['body']> {
-  const created = await sandbox.create({
-    appId: sandbox.file().wallet.appId,
-    type: 'exactOut',
-    display: { title: 'Bread' },
-    source: { chainId: 8453, tokenSymbol: 'USDC' },
-    destination: { chainId: 1, tokenSymbol: 'USDC', receiverAddress: receiver, amount },
-  });
-  assert.equal(created.status, 201, JSON.stringify(created.body));
-  return created.body;
+function create(sandbox: Sandbox, amount: string): Promise<Answer['body']> {
+  const { order, create } = walletOrders(sandbox);
+  const more = { display: { title: 'Bread' } };
+  return create(order('exactOut', { chainId: 8453 }, { chainId: 1, receiverAddress: receiver, amount }, more));
 }
 
 async function completes(sandbox: Sandbox): Promise<Answer['body']> {

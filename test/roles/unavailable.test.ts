@@ -52,6 +52,12 @@ describe('why a caller was answered 503', () => {
     assert.equal(reasons.ofChain(1500), undefined);
   });
 
+  it('keeps no more than 300 characters of what a node says', () => {
+    reasons.report(new ChainUnavailable(1, [new RpcFailed('node 1', 'eth_call', 'refused', 'x'.repeat(10_000))]));
+    const { answer } = alarms[0]?.facts as { readonly answer: string };
+    assert.equal(answer.length, 300);
+  });
+
   it('is a line in the log where no chain is the reason', () => {
     for (const _ of [1, 2]) reasons.report(new Unavailable('Postgres cannot answer now'));
     assert.deepEqual([alarms.length, warnings], [0, [{ reason: 'Unavailable: Postgres cannot answer now' }]]);

@@ -5,13 +5,14 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { patientFetch } from '../../../sandbox/patientFetch.ts';
-import type { Answer, Sandbox } from '../../support/sandbox.ts';
 import { sharedSandbox, startSharedSandbox } from '../../support/sharedSandbox.ts';
 import { temporaryDirectory } from '../../support/temporaryDirectory.ts';
+import { walletOrders } from '../../support/walletOrders.ts';
 import { type File, verifyEvidence } from '../../verify/verifier.ts';
 
 describe('the evidence of a payment', () => {
   const sandbox = sharedSandbox();
+  const { order, create } = walletOrders(sandbox);
   before(startSharedSandbox);
 
   const fetched = async (path: string): Promise<File> => {
@@ -22,7 +23,8 @@ describe('the evidence of a payment', () => {
     promisify(execFile)(process.execPath, ['src/cli/evidence.ts', paymentId, '--out', out, '--data', sandbox.dataDir]);
 
   it('is taken while the service runs, and leads from what was paid to a head that everybody has', async () => {
-    const payment = await create(sandbox, '4.00');
+    const receiverAddress = '0x2222222222222222222222222222222222222222';
+    const payment = await create(order('exactOut', { chainId: 8453 }, { chainId: 1, receiverAddress, amount: '4.00' }));
     await sandbox.pay(payment);
     assert.equal((await sandbox.follow(payment.id)).status, 'payment_payout_completed');
     const file = join(temporaryDirectory(), 'pack.json');
@@ -35,20 +37,3 @@ describe('the evidence of a payment', () => {
     await verifyEvidence([pack, await fetched('heads?limit=100')], { key: data[0].publicKey });
   });
 });
-
-async function create(sandbox: Sandbox, amount: string): Promise<Answer['body']> {
-  const created = await sandbox.create({
-    appId: sandbox.file().wallet.appId,
-    type: 'exactOut',
-    display: { title: 'Bread' },
-    source: { chainId: 8453, tokenSymbol: 'USDC' },
-    destination: {
-      chainId: 1,
-      tokenSymbol: 'USDC',
-      receiverAddress: '0x2222222222222222222222222222222222222222',
-      amount,
-    },
-  });
-  assert.equal(created.status, 201, JSON.stringify(created.body));
-  return created.body;
-}
