@@ -83,16 +83,17 @@ export function openChildren(file: string): Children {
  * Launches a program on the port that it had, where that is still free, else on another one. All are below those of outgoing
  * connections: such a connection of anybody's would hold the port when the program comes back.
  *
+ * @param ports how many ports the program uses, from the one that it is launched on
  * @throws what the last launch threw
  */
-export async function onSamePort<T>(lastUrl: unknown, launch: (port: number) => Promise<T>): Promise<T> {
+export async function onSamePort<T>(lastUrl: unknown, launch: (port: number) => Promise<T>, ports = 1): Promise<T> {
   const last = portOf(lastUrl);
   for (let tries = 1; tries < launchesMax; tries += 1) {
-    const port = tries === 1 && last > 0 ? last : await freePort();
+    const port = tries === 1 && last > 0 ? last : await freePort(ports);
     const launched = await launch(port).catch(() => undefined);
     if (launched !== undefined) return launched;
   }
-  return launch(await freePort());
+  return launch(await freePort(ports));
 }
 
 /** 0 for what is no URL with a port. */

@@ -6,15 +6,24 @@ import { createServer, type Server } from 'node:net';
 const range = { from: 20_000, to: 32_000 } as const;
 const triesMax = 50;
 
-/** A port of 127.0.0.1 that nobody listens on now. @throws when the system has none */
-export async function freePort(): Promise<number> {
+/**
+ * Returns a port of 127.0.0.1 that nobody listens on now, and neither on the `count - 1` ports above it.
+ *
+ * @throws Error when 50 tries found none
+ */
+export async function freePort(count = 1): Promise<number> {
   for (let tries = 0; tries < triesMax; tries += 1) {
     const port = randomInt(range.from, range.to);
-    if (await canListen(port)) return port;
+    if (await canListenOnAll(port, count)) return port;
   }
   throw new Error(
     `no free port on 127.0.0.1 in ${triesMax} tries: end what listens between ${range.from} and ${range.to}`,
   );
+}
+
+async function canListenOnAll(port: number, count: number): Promise<boolean> {
+  for (let offset = 0; offset < count; offset += 1) if (!(await canListen(port + offset))) return false;
+  return true;
 }
 
 /** Whether nobody listens on this port of 127.0.0.1 now. */

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
+import type { RealNodeName } from './realNodes/programs.ts';
 import type { WeatherFacts } from './weather/world.ts';
 import { writeWhole } from './writeWhole.ts';
 
@@ -34,6 +35,8 @@ export interface SandboxFile {
   readonly solana: { readonly treasury: string; readonly merchantWallet: string } | null;
   /** What stands between service and chains; null when nothing does. */
   readonly weather: WeatherFacts | null;
+  /** Variables that name the start programs of the real nodes that run; empty when all chains are the sandbox's own. */
+  readonly realNodes: readonly RealNodeName[];
   readonly pids: { readonly service: number };
 }
 

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { Connection, PublicKey } from 'solana-web3-v1';
 import { type Children, onSamePort } from './children.ts';
 import type { SandboxKeys } from './keys.ts';
+import { endowOnAgave, startAgave } from './realNodes/agave.ts';
+import { portsOfNode, type RealNodePrograms } from './realNodes/programs.ts';
 import { advanceSlots } from './solana/controls.ts';
 import { endowWallet } from './solana/endow.ts';
 import { solanaAnswers, startSolana } from './solana/start.ts';
@@ -23,6 +25,7 @@ export interface SolanaChainOptions {
   readonly children: Children;
   readonly keys: SandboxKeys;
   readonly blockTime_s: number;
+  readonly realNodes?: RealNodePrograms;
 }
 
 /** In smallest units: a million USDC, a thousand SOL. */
@@ -44,24 +47,29 @@ export async function keepSolanaChain(options: SolanaChainOptions): Promise<Sola
     customer: addressOf(customer),
     merchantWallet: addressOf(merchantWallet),
   };
-  for (const wallet of [chain.treasury, chain.customer]) await topUp(rpcUrl, wallet);
+  for (const wallet of [chain.treasury, chain.customer]) await topUp(options, rpcUrl, wallet);
   return chain;
 }
 
-async function keepNode({ dataDir, children, blockTime_s }: SolanaChainOptions) {
+async function keepNode({ dataDir, children, blockTime_s, realNodes }: SolanaChainOptions) {
   const name = 'chain-501';
+  const program = realNodes?.SOLANA;
   return children.keep(
     name,
     async () => {
-      const launch = (port: number) =>
-        startSolana({
-          slot_ms: Math.max(slotMin_ms, (blockTime_s * 1_000) / slotsPerBlockTime),
-          stateFile: join(dataDir, 'chains', '501.jsonl'),
-          logFile: join(dataDir, 'logs', `${name}.log`),
-          detached: true,
-          port,
-        });
-      const { pid, rpcUrl } = await onSamePort(children.last(name)?.['rpcUrl'], launch);
+      const logFile = join(dataDir, 'logs', `${name}.log`);
+      const launch = (port: number): Promise<{ pid: number; rpcUrl: string }> =>
+        program === undefined
+          ? startSolana({
+              slot_ms: Math.max(slotMin_ms, (blockTime_s * 1_000) / slotsPerBlockTime),
+              stateFile: join(dataDir, 'chains', '501.jsonl'),
+              logFile,
+              detached: true,
+              port,
+            })
+          : startAgave({ program, folder: join(dataDir, 'chains', '501'), logFile, detached: true, port });
+      const ports = program === undefined ? 1 : portsOfNode.SOLANA;
+      const { pid, rpcUrl } = await onSamePort(children.last(name)?.['rpcUrl'], launch, ports);
       return { pid, facts: { rpcUrl } };
     },
     ({ rpcUrl }) => solanaAnswers(rpcUrl),
@@ -69,7 +77,7 @@ async function keepNode({ dataDir, children, blockTime_s }: SolanaChainOptions) 
 }
 
 /** Money for play, brought back up when most of it is spent. */
-async function topUp(rpcUrl: string, wallet: string): Promise<void> {
+async function topUp({ realNodes }: SolanaChainOptions, rpcUrl: string, wallet: string): Promise<void> {
   const connection = new Connection(rpcUrl, 'processed');
   const owner = new PublicKey(wallet);
   const lamports = BigInt(await connection.getBalance(owner));
@@ -80,6 +88,7 @@ async function topUp(rpcUrl: string, wallet: string): Promise<void> {
     ...(held.reduce((sum, each) => sum + each, 0n) < full.usdc / 2n && { usdc: full.usdc }),
   };
   if (Object.keys(short).length === 0) return;
+  if (realNodes?.SOLANA) return endowOnAgave(rpcUrl, wallet, short);
   await endowWallet(rpcUrl, wallet, short);
   await advanceSlots(rpcUrl, settling_slots);
 }

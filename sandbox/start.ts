@@ -4,6 +4,7 @@
  */
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
 import { privateKeyToAddress } from 'viem/accounts';
 import { readConfig } from '../src/config.ts';
 import { failureText, type Service, startService } from '../src/main.ts';
@@ -13,6 +14,7 @@ import { openChildren } from './children.ts';
 import { chosenChains } from './chosenChains.ts';
 import { keepKeys, type SandboxKeys } from './keys.ts';
 import { progress } from './progress.ts';
+import { chosenRealNodes, type RealNodeName } from './realNodes/programs.ts';
 import { readSandboxFile, type SandboxFile, setSandboxFileAside, writeSandboxFile } from './sandboxFile.ts';
 import { demoEmail, type MerchantWallet, seed, seedShop } from './seed.ts';
 import { settingsFor } from './settings.ts';
@@ -23,9 +25,13 @@ import { keepWeather } from './weather/world.ts';
 import { keepShop, startWorld, type World } from './world.ts';
 import { writeWhole } from './writeWhole.ts';
 
-const dataDir = resolve(process.env['DATA_DIR'] ?? './data');
+const { values: given } = parseArgs({
+  options: { weather: { type: 'string' }, 'real-nodes': { type: 'boolean', default: false } },
+});
+const realNodes = given['real-nodes'] ? chosenRealNodes(process.env) : {};
+const dataDir = resolve(process.env['DATA_DIR'] ?? (given['real-nodes'] ? './data/real-nodes' : './data'));
 const chains = chosenChains(process.env['SANDBOX_CHAINS']);
-const weatherName = chosenWeather(process.argv.slice(2), process.env['WEATHER']);
+const weatherName = chosenWeather(given.weather, process.env['WEATHER']);
 const weatherSeed = process.env['WEATHER_SEED'] ?? '1';
 const steps = ['Postgres', 'Webhook receiver', 'Demo shop', ...chains.map(({ name }) => name), 'Service', 'Demo apps'];
 
@@ -51,7 +57,7 @@ async function main(): Promise<Service> {
   const blockTime_s = Number(chosenTime_s ?? 1);
   const chainIds = chains.map(({ id }) => id);
   const realPace = chosenTime_s === undefined;
-  const options = { dataDir, children, keys, chainIds, blockTime_s, realPace, step: shown.done };
+  const options = { dataDir, children, keys, chainIds, blockTime_s, realPace, realNodes, step: shown.done };
   const world = await startWorld(options);
   const { seen, weather, sockets } = await keepWeather(world, {
     dataDir,
@@ -70,7 +76,12 @@ async function main(): Promise<Service> {
     if (opened.status === 'rejected') throw opened.reason;
     writeSettings({ ...settings, EVENTSTORE_URL: service.eventStoreUrl });
     shown.done('Service');
-    const file = { ...(await demo(service, world, keys, opened.value)), weather, pids: { service: process.pid } };
+    const file = {
+      ...(await demo(service, world, keys, opened.value)),
+      weather,
+      realNodes: usedRealNodes(),
+      pids: { service: process.pid },
+    };
     shown.done('Demo apps');
     writeSandboxFile(dataDir, file);
     shown.end();
@@ -83,13 +94,20 @@ async function main(): Promise<Service> {
   }
 }
 
+/** Start programs whose chains this sandbox runs. */
+function usedRealNodes(): readonly RealNodeName[] {
+  const needed = { GETH: 'evm', SOLANA: 'solana', STELLAR: 'stellar' } as const;
+  const names = Object.keys(realNodes) as RealNodeName[];
+  return names.filter((name) => chains.some(({ family }) => family === needed[name]));
+}
+
 /** Makes the demo apps where they are not there. @returns what the sandbox's file says of a service in its world */
 async function demo(
   service: Service,
   world: World,
   keys: SandboxKeys,
   shopAt: Pick<SandboxFile['shop'], 'url' | 'webhookUrl'>,
-): Promise<Omit<SandboxFile, 'weather' | 'pids'>> {
+): Promise<Omit<SandboxFile, 'weather' | 'realNodes' | 'pids'>> {
   const merchantWallet = merchantWalletOf(world, privateKeyToAddress(keys.merchantWallet));
   // What was begun and not answered is found by the next try, as by the next start.
   const patience = { clock: systemClock, tell: () => {} };

@@ -5,8 +5,16 @@ import { deployPayin } from '../src/chains/stellar/deposits/deployPayin.ts';
 import { payinToken } from '../src/chains/stellar/tokens.ts';
 import { type Children, onSamePort } from './children.ts';
 import type { SandboxKeys } from './keys.ts';
+import { portsOfNode, type RealNodePrograms } from './realNodes/programs.ts';
+import {
+  deployAssetsOnStellar,
+  endowOnStellar,
+  openAccountOnStellar,
+  type StellarFunds,
+  startStellarNetwork,
+} from './realNodes/stellarNetwork.ts';
 import { fundAccount, plantUsdc, usdc } from './stellar/controls.ts';
-import { startStellar, stellarAnswers } from './stellar/start.ts';
+import { type StartedStellar, startStellar, stellarAnswers } from './stellar/start.ts';
 
 export interface StellarChain {
   readonly rpcUrl: string;
@@ -23,6 +31,7 @@ export interface StellarChainOptions {
   readonly children: Children;
   readonly keys: SandboxKeys;
   readonly blockTime_s: number;
+  readonly realNodes?: RealNodePrograms;
 }
 
 /** In smallest units: a million USDC, ten thousand lumens. */
@@ -30,49 +39,64 @@ const full = { usdc: 1_000_000n * 10n ** 7n, lumens: 10_000n * 10n ** 7n };
 
 export async function keepStellarChain(options: StellarChainOptions): Promise<StellarChain> {
   const { rpcUrl, networkPassphrase } = await keepNode(options);
-  await plantUsdc(rpcUrl);
   const { stellar } = options.keys;
   const customer = Keypair.fromSecret(stellar.customer);
+  const owners = [stellar.treasury, stellar.customer, stellar.merchantWallet].map((each) => Keypair.fromSecret(each));
   const addresses = {
     treasury: Keypair.fromSecret(stellar.treasury).publicKey(),
     customer: customer.publicKey(),
     merchantWallet: Keypair.fromSecret(stellar.merchantWallet).publicKey(),
   };
-  for (const account of Object.values(addresses)) await fundAccount(rpcUrl, account, { usdc: 0n });
-  for (const account of [addresses.treasury, addresses.customer]) await topUp(rpcUrl, networkPassphrase, account);
+  const endow = options.realNodes?.STELLAR ? endowOnStellar : fundAccount;
+  if (options.realNodes?.STELLAR) {
+    await deployAssetsOnStellar(rpcUrl);
+    for (const owner of owners) await openAccountOnStellar(rpcUrl, owner);
+  } else {
+    await plantUsdc(rpcUrl);
+    for (const owner of owners) await fundAccount(rpcUrl, owner.publicKey(), { usdc: 0n });
+  }
+  for (const account of [addresses.treasury, addresses.customer]) {
+    await endow(rpcUrl, account, await missing(rpcUrl, networkPassphrase, account));
+  }
   const token = payinToken().address;
   // The customer deploys, not the treasury: only the service may use the treasury's sequence numbers.
   const { contractId } = await deployPayin({ rpcUrl, treasury: addresses.treasury, token, deployer: customer });
   return { rpcUrl, ...addresses, contract: contractId };
 }
 
-async function keepNode({ dataDir, children, blockTime_s }: StellarChainOptions) {
+async function keepNode(options: StellarChainOptions) {
+  const { dataDir, children, blockTime_s, realNodes } = options;
   const name = 'chain-1500';
+  const program = realNodes?.STELLAR;
   return children.keep(
     name,
     async () => {
-      const launch = (port: number) =>
-        startStellar({
-          ledger_ms: blockTime_s * 1_000,
-          stateFile: join(dataDir, 'chains', '1500.jsonl'),
-          logFile: join(dataDir, 'logs', `${name}.log`),
-          detached: true,
-          port,
-        });
-      const { pid, rpcUrl, networkPassphrase } = await onSamePort(children.last(name)?.['rpcUrl'], launch);
+      const logFile = join(dataDir, 'logs', `${name}.log`);
+      const launch = (port: number): Promise<Omit<StartedStellar, 'stop'>> =>
+        program === undefined
+          ? startStellar({
+              ledger_ms: blockTime_s * 1_000,
+              stateFile: join(dataDir, 'chains', '1500.jsonl'),
+              logFile,
+              detached: true,
+              port,
+            })
+          : startStellarNetwork({ program, folder: join(dataDir, 'chains', '1500'), logFile, detached: true, port });
+      const ports = program === undefined ? 1 : portsOfNode.STELLAR;
+      const { pid, rpcUrl, networkPassphrase } = await onSamePort(children.last(name)?.['rpcUrl'], launch, ports);
       return { pid, facts: { rpcUrl, networkPassphrase } };
     },
     ({ rpcUrl }) => stellarAnswers(rpcUrl),
   );
 }
 
-/** Money for play, brought back up when most of it is spent. */
-async function topUp(rpcUrl: string, networkPassphrase: string, address: string): Promise<void> {
+/** Money for play that an account lacks: as much as at the first start, when most of it is spent. */
+async function missing(rpcUrl: string, networkPassphrase: string, address: string): Promise<StellarFunds> {
   const server = new rpc.Server(rpcUrl, { allowHttp: true });
   const { balanceEntry } = await server.getAssetBalance(address, usdc, networkPassphrase);
   const lumens = BigInt((await server.getAccountEntry(address)).balance().toString());
-  await fundAccount(rpcUrl, address, {
+  return {
     usdc: BigInt(balanceEntry?.amount ?? 0) < full.usdc / 2n ? full.usdc : 0n,
     lumens: lumens < full.lumens / 2n ? full.lumens : 0n,
-  });
+  };
 }

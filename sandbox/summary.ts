@@ -1,4 +1,4 @@
-import { relative } from 'node:path';
+import { relative, resolve } from 'node:path';
 import { chains } from '../domain/chains.ts';
 import type { SandboxFile } from './sandboxFile.ts';
 import { presetNamed } from './weather/presets.ts';
@@ -17,21 +17,22 @@ export function summary(sandbox: SandboxFile, dataDir: string): string {
     API reference   ${baseUrl}/docs
     Operations      ${operationsUrl}/readyz · ${operationsUrl}/metrics
     Chains          ${names.join(' · ')}
-${sandbox.weather ? weatherLine(sandbox.weather) : ''}    Webhooks        ${webhook.url} → ${relative(process.cwd(), webhook.log)}
+${sandbox.realNodes.length > 0 ? `    Real nodes      ${sandbox.realNodes.join(' · ')}\n` : ''}${sandbox.weather ? weatherLine(sandbox.weather) : ''}    Webhooks        ${webhook.url} → ${relative(process.cwd(), webhook.log)}
     Keys and URLs   ${relative(process.cwd(), dataDir)}/sandbox.json
 
     ${merchant.appId}   orders ${merchant.ordersKey}
                     admin  ${merchant.adminKey}
     ${wallet.appId}     open for creation without a key
 
-${sandbox.chains['8453'] && sandbox.chains['1'] ? tryIt(sandbox) : ''}  Ctrl-C stops everything; npm start goes on from here.
+${sandbox.chains['8453'] && sandbox.chains['1'] ? tryIt(sandbox, dataDir) : ''}  Ctrl-C stops everything; npm start goes on from here.
 `;
 }
 
 const weatherLine = ({ name, seed }: WeatherFacts): string =>
   `    Weather         ${name}, seed ${seed}: ${presetNamed(name).says}\n`;
 
-function tryIt({ baseUrl, merchant, wallet, customer }: SandboxFile): string {
+function tryIt({ baseUrl, merchant, wallet, customer }: SandboxFile, dataDir: string): string {
+  const elsewhere = relative(resolve('./data'), dataDir) === '' ? '' : `DATA_DIR=${relative(process.cwd(), dataDir)} `;
   const receiver = merchant.settlement.receiverAddress;
   const order = {
     appId: wallet.appId,
@@ -49,7 +50,7 @@ function tryIt({ baseUrl, merchant, wallet, customer }: SandboxFile): string {
 ${payer ? fromStellar(create({ ...order, ...contractPayment(payer) })) : ''}
   2. Pay it as the customer, with the id from the answer
 
-     npm run pay -- <paymentId>
+     ${elsewhere}npm run pay -- <paymentId>
 
 `;
 }

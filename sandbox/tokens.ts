@@ -39,11 +39,18 @@ export async function plantTokens(rpcUrl: string, chainId: ChainId): Promise<voi
   if ((await client.getCode({ address: deployer })) === undefined) {
     throw new Error(`chain ${chainId} at ${rpcUrl} lacks the deterministic deployer ${deployer}: start anvil with it`);
   }
-  await Promise.all(
+  const codes = await tokenCodes(rpcUrl, chainId);
+  await Promise.all(codes.map(([address, bytecode]) => client.setCode({ address, bytecode })));
+}
+
+/** Runs the tokens' constructors on a node, without a transaction. @returns each token's production address and its code */
+export async function tokenCodes(rpcUrl: string, chainId: ChainId): Promise<readonly (readonly [Address, Hex])[]> {
+  const client = connect(rpcUrl);
+  return Promise.all(
     chainOf(chainId).tokens.map(async (token) => {
       const { data } = await client.call({ data: creationCode(chainId, token) });
       if (data === undefined) throw new Error(`the sandbox ${token.symbol} of chain ${chainId} has no code`);
-      await client.setCode({ address: token.address as Address, bytecode: data });
+      return [token.address as Address, data] as const;
     }),
   );
 }

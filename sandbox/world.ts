@@ -11,12 +11,14 @@ import type { SandboxKeys } from './keys.ts';
 import { localRpc } from './localRpc.ts';
 import { startMailbox } from './mailbox.ts';
 import { startPostgres } from './postgres.ts';
+import { deployForwarderOnGeth, endowOnGeth, startGeth } from './realNodes/geth.ts';
+import { portsOfNode, type RealNodePrograms } from './realNodes/programs.ts';
 import { startReceiver } from './receiver.ts';
 import { type Shop, startShop } from './shop/start.ts';
 import type { SolanaChain } from './solanaChain.ts';
 import { startProgram } from './startProgram.ts';
 import { keepStellarChain, type StellarChain } from './stellarChain.ts';
-import { fund, plantForwarder, plantTokens } from './tokens.ts';
+import { type Funds, fund, plantForwarder, plantTokens } from './tokens.ts';
 
 export interface World {
   readonly databaseUrl: string;
@@ -44,6 +46,8 @@ export interface WorldOptions {
   readonly chainIds?: readonly ChainId[];
   /** The EVM chains' nodes remember so many states; left out: few, for a laptop's memory. */
   readonly statesMax?: number;
+  /** Chain families whose start program is given run on real nodes, the others on the sandbox's own. Default: none is given. */
+  readonly realNodes?: RealNodePrograms;
   readonly step: (name: string) => void;
 }
 
@@ -72,7 +76,8 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       return [id, url] as const;
     }),
   ]);
-  if (rpc.length > 0) await blockClock(options, rpc);
+  // Real nodes make their blocks themselves.
+  if (rpc.length > 0 && !options.realNodes?.GETH) await blockClock(options, rpc);
   return { databaseUrl, receiver, mailbox, stellar: stellarChain, solana: solanaChain, rpcUrls: new Map(rpc) };
 }
 
@@ -166,29 +171,43 @@ async function solana(options: WorldOptions): Promise<SolanaChain> {
   return chain;
 }
 
-async function chain(
-  { dataDir, children, statesMax = statesMaxDefault }: WorldOptions,
-  chainId: ChainId,
-): Promise<string> {
+async function chain(options: WorldOptions, chainId: ChainId): Promise<string> {
+  const { children } = options;
+  const name = `chain-${chainId}`;
   const { rpcUrl } = await children.keep(
-    `chain-${chainId}`,
+    name,
     async () => {
-      const launch = (port: number) =>
-        startAnvil({
-          chainId,
-          mining: { blockTime_s: seldom_s },
-          statesMax,
-          stateFile: join(dataDir, 'chains', `${chainId}.json`),
-          logFile: join(dataDir, 'logs', `chain-${chainId}.log`),
-          detached: true,
-          port,
-        });
-      const anvil = await onSamePort(children.last(`chain-${chainId}`)?.['rpcUrl'], launch);
-      return { pid: anvil.pid, facts: { rpcUrl: anvil.rpcUrl } };
+      const launch = (port: number) => launchChain(options, chainId, port);
+      const started = await onSamePort(
+        children.last(name)?.['rpcUrl'],
+        launch,
+        options.realNodes?.GETH ? portsOfNode.GETH : 1,
+      );
+      return { pid: started.pid, facts: { rpcUrl: started.rpcUrl } };
     },
     (facts) => answers(facts.rpcUrl, chainId),
   );
   return rpcUrl;
+}
+
+function launchChain(options: WorldOptions, chainId: ChainId, port: number): Promise<{ pid: number; rpcUrl: string }> {
+  const { dataDir, blockTime_s, statesMax = statesMaxDefault, realNodes = {} } = options;
+  const logFile = join(dataDir, 'logs', `chain-${chainId}.log`);
+  const { GETH: program } = realNodes;
+  if (program !== undefined) {
+    const folder = join(dataDir, 'chains', String(chainId));
+    return startGeth({ program, chainId, folder, logFile, port, blockTime_s, detached: true });
+  }
+  const stateFile = join(dataDir, 'chains', `${chainId}.json`);
+  return startAnvil({
+    chainId,
+    mining: { blockTime_s: seldom_s },
+    statesMax,
+    stateFile,
+    logFile,
+    detached: true,
+    port,
+  });
 }
 
 async function blockClock(
@@ -215,15 +234,24 @@ async function blockClock(
 }
 
 /** Production's contracts, and money to spend. */
-async function plant({ keys }: WorldOptions, chainId: ChainId, rpcUrl: string): Promise<void> {
+async function plant({ keys, realNodes }: WorldOptions, chainId: ChainId, rpcUrl: string): Promise<void> {
   const treasury = privateKeyToAddress(keys.treasury);
+  const accounts = [treasury, privateKeyToAddress(keys.customer)];
+  if (realNodes?.GETH) {
+    await deployForwarderOnGeth(rpcUrl, treasury);
+    for (const account of accounts) {
+      const { gas: coin = 0n, tokens = {} } = await missing(rpcUrl, chainId, account);
+      await endowOnGeth(rpcUrl, chainId, account, { coin, tokens });
+    }
+    return;
+  }
   await plantTokens(rpcUrl, chainId);
   await plantForwarder(rpcUrl, treasury);
-  for (const account of [treasury, privateKeyToAddress(keys.customer)]) await topUp(rpcUrl, chainId, account);
+  for (const account of accounts) await fund(rpcUrl, chainId, account, await missing(rpcUrl, chainId, account));
 }
 
-/** Money for play, brought back up when most of it is spent. */
-async function topUp(rpcUrl: string, chainId: ChainId, account: Address): Promise<void> {
+/** Money for play that an account lacks: as much as at the first start, of each token of which most is spent. */
+async function missing(rpcUrl: string, chainId: ChainId, account: Address): Promise<Funds> {
   const client = createPublicClient({ transport: localRpc(rpcUrl), cacheTime: 0 });
   const { tokens } = chainOf(chainId);
   const wanted: Partial<Record<TokenSymbol, bigint>> = {};
@@ -234,5 +262,5 @@ async function topUp(rpcUrl: string, chainId: ChainId, account: Address): Promis
     if (has < full / 2n) wanted[token.symbol] = full;
   }
   const hasGas = await client.getBalance({ address: account });
-  await fund(rpcUrl, chainId, account, { tokens: wanted, ...(hasGas < gas / 2n && { gas }) });
+  return { tokens: wanted, ...(hasGas < gas / 2n && { gas }) };
 }

@@ -5,16 +5,16 @@ import { checkWeather } from '../../../sandbox/weather/quirks.ts';
 
 describe('the weather of a sandbox', () => {
   it('is calm unless the command or the variable asks for another', () => {
-    assert.equal(chosenWeather([], undefined), 'calm');
-    assert.equal(chosenWeather([], ' '), 'calm');
-    assert.equal(chosenWeather([], 'rough'), 'rough');
-    assert.equal(chosenWeather(['--weather', 'rough'], undefined), 'rough');
-    assert.equal(chosenWeather(['--weather', 'calm'], 'rough'), 'calm');
+    assert.equal(chosenWeather(undefined, undefined), 'calm');
+    assert.equal(chosenWeather(undefined, ' '), 'calm');
+    assert.equal(chosenWeather(undefined, 'rough'), 'rough');
+    assert.equal(chosenWeather('rough', undefined), 'rough');
+    assert.equal(chosenWeather('calm', 'rough'), 'calm');
   });
 
   it('is one that there is', () => {
-    assert.throws(() => chosenWeather(['--weather', 'foul'], undefined), /--weather foul: choose from calm, rough/);
-    assert.throws(() => chosenWeather([], 'foul'), /choose from calm, rough/);
+    assert.throws(() => chosenWeather('foul', undefined), /--weather foul: choose from calm, rough/);
+    assert.throws(() => chosenWeather(undefined, 'foul'), /choose from calm, rough/);
     assert.throws(() => presetNamed('foul'), /foul is no weather/);
   });
 

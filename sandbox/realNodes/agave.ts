@@ -1,0 +1,89 @@
+/** A real Solana: Agave's solana-test-validator, with USDC at its production address. */
+import { mkdirSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { address } from '@solana/kit';
+import { getMintToInstruction } from '@solana-program/token';
+import { Connection, Keypair, PublicKey, Transaction } from 'solana-web3-v1';
+import { solanaAnswers } from '../solana/start.ts';
+import { usdc } from '../solana/usdc.ts';
+import { tokenAccount, toWeb3, transferInstructions } from '../solana/wallet.ts';
+import { type StartedNode, startNode } from './node.ts';
+import { freeNodePort } from './programs.ts';
+
+export interface AgaveOptions {
+  /** The start program: `SOLANA`. */
+  readonly program: string;
+  /** Where the ledger is kept between starts. */
+  readonly folder: string;
+  readonly logFile: string;
+  /** Default: a free port. The 44 ports above it are used, too; the next one is PubSub's. */
+  readonly port?: number;
+  readonly detached?: boolean;
+}
+
+export interface Agave extends StartedNode {
+  readonly rpcUrl: string;
+}
+
+/** Starts the validator and waits until it answers. The same folder goes on with the ledger that is in it. */
+export async function startAgave(options: AgaveOptions): Promise<Agave> {
+  const { program, folder, logFile, detached = false } = options;
+  const port = options.port ?? (await freeNodePort('SOLANA'));
+  mkdirSync(folder, { recursive: true });
+  const rpcUrl = `http://127.0.0.1:${port}`;
+  const args = [`${port}`, folder];
+  const node = await startNode({ program, args, logFile, isReady: () => solanaAnswers(rpcUrl), detached });
+  return { ...node, rpcUrl };
+}
+
+/** In smallest units: 10^-9 of a SOL, 10^-6 of a USDC. */
+export interface AgaveFunds {
+  readonly lamports?: bigint;
+  readonly usdc?: bigint;
+}
+
+/** The key of the seed of 32 bytes 0x07 may mint USDC: the start program plants it as the mint authority. */
+const mintAuthority = Keypair.fromSeed(new Uint8Array(32).fill(7));
+const feeLamports = 1_000_000_000n;
+const poll_ms = 200;
+const polls = 300;
+
+/** Sends money to a wallet by transactions, so that its history accounts for it. Returns when they are confirmed. */
+export async function endowOnAgave(rpcUrl: string, wallet: string, funds: AgaveFunds): Promise<void> {
+  const { lamports = 0n, usdc: amount = 0n } = funds;
+  const connection = new Connection(rpcUrl, 'confirmed');
+  if (lamports > 0n) await airdrop(connection, new PublicKey(wallet), lamports);
+  if (amount > 0n) await mintUsdc(connection, new PublicKey(wallet), amount);
+}
+
+async function airdrop(connection: Connection, to: PublicKey, lamports: bigint): Promise<void> {
+  await untilConfirmed(connection, await connection.requestAirdrop(to, Number(lamports)));
+}
+
+async function mintUsdc(connection: Connection, to: PublicKey, amount: bigint): Promise<void> {
+  const giver = Keypair.generate();
+  await airdrop(connection, giver.publicKey, feeLamports);
+  const mint = address(usdc.mint);
+  const ownAccount = await tokenAccount(giver.publicKey, mint);
+  const [createOwn] = await transferInstructions({ from: giver.publicKey, to: giver.publicKey, ...usdc, amount: 0n });
+  const token = address(ownAccount.toBase58());
+  const authority = address(mintAuthority.publicKey.toBase58());
+  const mintTo = toWeb3(getMintToInstruction({ mint, token, mintAuthority: authority, amount }));
+  for (const key of mintTo.keys) if (key.pubkey.equals(mintAuthority.publicKey)) key.isSigner = true;
+  const transfer = await transferInstructions({ from: giver.publicKey, to, ...usdc, amount });
+  const transaction = new Transaction().add(...(createOwn ? [createOwn] : []), mintTo, ...transfer);
+  transaction.feePayer = giver.publicKey;
+  transaction.recentBlockhash = (await connection.getLatestBlockhash()).blockhash;
+  transaction.sign(giver, mintAuthority);
+  await untilConfirmed(connection, await connection.sendRawTransaction(transaction.serialize()));
+}
+
+async function untilConfirmed(connection: Connection, signature: string): Promise<void> {
+  for (let poll = 0; poll < polls; poll += 1) {
+    const { value } = await connection.getSignatureStatus(signature);
+    if (value?.err) throw new Error(`transaction ${signature} failed: ${JSON.stringify(value.err)}`);
+    if (value?.confirmationStatus === 'confirmed' || value?.confirmationStatus === 'finalized') return;
+    await sleep(poll_ms);
+  }
+  throw new Error(`transaction ${signature} was not confirmed within ${(polls * poll_ms) / 1_000} s`);
+}

@@ -1,0 +1,51 @@
+/** Real chain nodes for specs, where GETH, SOLANA and STELLAR name the programs that start them. */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import type { ChainId } from '../../domain/chains.ts';
+import { startAgave } from '../../sandbox/realNodes/agave.ts';
+import { startGeth } from '../../sandbox/realNodes/geth.ts';
+import type { StartedNode } from '../../sandbox/realNodes/node.ts';
+import { type RealNodeName, realNodePrograms } from '../../sandbox/realNodes/programs.ts';
+import { startStellarNetwork } from '../../sandbox/realNodes/stellarNetwork.ts';
+import { onStop } from './hooks.ts';
+import { temporaryDirectory } from './temporaryDirectory.ts';
+
+/** Programs that the run was given. */
+export const realNodes = realNodePrograms(process.env);
+
+/** Describes specs that need real nodes. Unless all of them are given, each spec counts as skipped. */
+export function describeOnReal(
+  needed: readonly RealNodeName[],
+  title: string,
+  body: (this: Mocha.Suite) => void,
+): void {
+  const named = `${title}, on real nodes (${needed.join(', ')})`;
+  if (needed.every((name) => realNodes[name] !== undefined)) describe(named, body);
+  else describe.skip(named, body);
+}
+
+export interface RealNode extends StartedNode {
+  readonly rpcUrl: string;
+}
+
+/** Starts a geth on an empty chain; it ends with the run. */
+export const startRealGeth = (chainId: ChainId): Promise<RealNode> =>
+  started((folder) => startGeth({ program: programOf('GETH'), chainId, folder, logFile: join(folder, 'node.log') }));
+
+/** Starts Agave on an empty ledger; it ends with the run. */
+export const startRealSolana = (): Promise<RealNode> =>
+  started((folder) => startAgave({ program: programOf('SOLANA'), folder, logFile: join(folder, 'node.log') }));
+
+/** Starts a Stellar network without accounts of its own; it ends with the run. */
+export const startRealStellar = (): Promise<RealNode> =>
+  started((folder) =>
+    startStellarNetwork({ program: programOf('STELLAR'), folder, logFile: join(folder, 'node.log') }),
+  );
+
+const programOf = (name: RealNodeName): string => realNodes[name] ?? assert.fail(`${name} is not set`);
+
+async function started<N extends RealNode>(start: (folder: string) => Promise<N>): Promise<N> {
+  const node = await start(temporaryDirectory());
+  onStop(() => node.stop());
+  return node;
+}
