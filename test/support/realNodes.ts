@@ -1,12 +1,13 @@
 /** Real chain nodes for specs, where GETH, SOLANA and STELLAR name the programs that start them. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
+import type { Keypair } from '@stellar/stellar-sdk';
 import type { ChainId } from '../../domain/chains.ts';
 import { startAgave } from '../../sandbox/realNodes/agave.ts';
 import { startGeth } from '../../sandbox/realNodes/geth.ts';
 import type { StartedNode } from '../../sandbox/realNodes/node.ts';
 import { type RealNodeName, realNodePrograms } from '../../sandbox/realNodes/programs.ts';
-import { startStellarNetwork } from '../../sandbox/realNodes/stellarNetwork.ts';
+import { endowOnStellar, openAccountOnStellar, startStellarNetwork } from '../../sandbox/realNodes/stellarNetwork.ts';
 import { onStop } from './hooks.ts';
 import { temporaryDirectory } from './temporaryDirectory.ts';
 
@@ -41,6 +42,12 @@ export const startRealStellar = (): Promise<RealNode> =>
   started((folder) =>
     startStellarNetwork({ program: programOf('STELLAR'), folder, logFile: join(folder, 'node.log') }),
   );
+
+/** Creates an account with a trustline and USDC, in smallest units, by transactions. */
+export async function openRealStellarAccount(rpcUrl: string, account: Keypair, usdc: bigint): Promise<void> {
+  await openAccountOnStellar(rpcUrl, account);
+  await endowOnStellar(rpcUrl, account.publicKey(), { usdc });
+}
 
 const programOf = (name: RealNodeName): string => realNodes[name] ?? assert.fail(`${name} is not set`);
 

@@ -17,6 +17,7 @@ import { historyAt, historyOf } from './history.ts';
 import { onStop } from './hooks.ts';
 import { patience_ms } from './patience.ts';
 import { copyDataDirectory } from './postgresCopy.ts';
+import { openRealStellarAccount, realNodes } from './realNodes.ts';
 import { createShop, parsed, type Shop } from './shop.ts';
 import { temporaryDirectory } from './temporaryDirectory.ts';
 
@@ -70,10 +71,18 @@ export interface SandboxOptions {
   readonly eventStoreUrl?: (() => string) | undefined;
   /** Starts from the sources and in an empty folder. Default: from bundles where there are some, with a copied Postgres. */
   readonly asNewcomer?: boolean;
+  /** Chains run on real nodes, where the environment names their start programs. */
+  readonly onRealNodes?: boolean;
 }
 
 export function createSandbox(options: SandboxOptions = {}): Sandbox {
-  const { dataDir = temporaryDirectory(), chains = [], eventStoreUrl, asNewcomer = false } = options;
+  const {
+    dataDir = temporaryDirectory(),
+    chains = [],
+    eventStoreUrl,
+    asNewcomer = false,
+    onRealNodes = false,
+  } = options;
   let child: ChildProcess | undefined;
   let output = '';
 
@@ -91,6 +100,7 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
       customerKey: () => keepKeys(dataDir).customer,
       stellarCustomer: () => keepKeys(dataDir).stellar.customer,
       solanaCustomer: () => keepKeys(dataDir).solana.customer,
+      ...(onRealNodes && realNodes.STELLAR && { openStellarAccount: openRealStellarAccount }),
       hint: () => output,
     }),
     dataDir,
@@ -110,7 +120,7 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
         ...(eventStoreUrl && { EVENTSTORE_URL: eventStoreUrl() }),
         ...env,
       };
-      const started = spawn(process.execPath, [program], {
+      const started = spawn(process.execPath, [program, ...(onRealNodes ? ['--real-nodes'] : [])], {
         env: { ...process.env, ...settings },
         stdio: ['ignore', 'pipe', 'pipe'],
       });

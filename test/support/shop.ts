@@ -64,6 +64,8 @@ export interface ShopWorld {
   /** Secrets of the customer. */
   readonly stellarCustomer?: () => string;
   readonly solanaCustomer?: () => string;
+  /** Creates an account with a trustline and USDC, in smallest units. Default: on the sandbox's own Stellar. */
+  readonly openStellarAccount?: (rpcUrl: string, account: Keypair, usdc: bigint) => Promise<void>;
   /** What helps to understand a failure. */
   readonly hint?: () => string;
 }
@@ -76,6 +78,7 @@ export function createShop(world: ShopWorld): Shop {
     customerKey,
     stellarCustomer,
     solanaCustomer,
+    openStellarAccount = (url, account, usdc) => fundAccount(url, account.publicKey(), { usdc }),
     hint = () => '',
   } = world;
   const chain = (chainId: ChainId) =>
@@ -153,7 +156,7 @@ export function createShop(world: ShopWorld): Shop {
     async stellarAccount(usdc = '0') {
       const keypair = Keypair.random();
       const amount = unitsOf(usdc, tokenOf(1500, 'USDC'));
-      await fundAccount(rpcUrl(1500), keypair.publicKey(), { usdc: amount });
+      await openStellarAccount(rpcUrl(1500), keypair, amount);
       return keypair;
     },
 

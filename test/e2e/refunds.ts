@@ -1,0 +1,217 @@
+/** Money that came beyond what was due goes back, on every chain: ordered by the API, in the dashboard, and by the operator. */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { base58 } from '@scure/base';
+import { Keypair } from '@stellar/stellar-sdk';
+import { Keypair as SolanaKeypair } from 'solana-web3-v1';
+import { privateKeyToAccount } from 'viem/accounts';
+import { type ChainId, chainOf, findToken } from '../../domain/chains.ts';
+import { parseAmount } from '../../domain/money.ts';
+import { keepKeys } from '../../sandbox/keys.ts';
+import { patientFetch } from '../../sandbox/patientFetch.ts';
+import { readMail } from '../../sandbox/readMail.ts';
+import { Jar } from '../http/desk.ts';
+import { type Answer, createSandbox, type SandboxOptions } from '../support/sandbox.ts';
+
+export interface Overpaid {
+  readonly chainId: ChainId;
+  readonly by: 'api' | 'dashboard' | 'operator';
+}
+
+/** Specs of one world in which payments are overpaid and the excess is refunded, in each of the ways. */
+export function excessIsRefunded(all: readonly Overpaid[], options: SandboxOptions = {}): void {
+  const sandbox = createSandbox(options);
+  before(() => sandbox.start());
+  after(() => sandbox.destroy());
+
+  const paidIds: string[] = [];
+  const admin = () => sandbox.file().merchant.adminKey;
+  const refunds = (id: string) => sandbox.call('GET', `/payment-api/payments/${id}/refunds`, { key: admin() });
+  const operator = async (...args: string[]) => {
+    const env = { ...process.env, DATA_DIR: sandbox.dataDir };
+    return (await promisify(execFile)(process.execPath, ['src/cli/refunds.ts', ...args], { env })).stdout;
+  };
+
+  const audit = async (...args: string[]) => {
+    const env = { ...process.env, DATA_DIR: sandbox.dataDir };
+    const ran = promisify(execFile)(process.execPath, ['src/cli/audit.ts', ...args], { env });
+    return ran.then(
+      ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
+      ({ code, stdout, stderr }) => ({ code, stdout, stderr }),
+    );
+  };
+
+  /** A completed payment of which two dollars too much came. */
+  async function overpaid(chainId: ChainId): Promise<Answer['body']> {
+    const created = await sandbox.create(
+      {
+        type: 'exactOut',
+        display: { title: 'Tea' },
+        source: { chainId, tokenSymbol: 'USDC' },
+        destination: { amount: '3.00' },
+      },
+      sandbox.file().merchant.ordersKey,
+    );
+    assert.equal(created.status, 201, JSON.stringify(created.body));
+    paidIds.push(created.body.id);
+    await sandbox.pay(created.body, (Number(created.body.source.amount) + 2).toFixed(6));
+    await sandbox.follow(created.body.id);
+    return created.body;
+  }
+
+  /** Somebody of the chain who has nothing yet, and how the customer signs there. */
+  async function receiverOn(chainId: ChainId): Promise<string> {
+    if (chainId === 1500) return (await sandbox.stellarAccount()).publicKey();
+    if (chainId === 501) return SolanaKeypair.generate().publicKey.toBase58();
+    return privateKeyToAccount(`0x${createHash('sha256').update(`back ${chainId}`).digest('hex')}`).address;
+  }
+
+  async function signedByCustomer(chainId: ChainId, text: string): Promise<string> {
+    const keys = keepKeys(sandbox.dataDir);
+    if (chainId === 1500) {
+      const digest = createHash('sha256').update(`Stellar Signed Message:\n${text}`).digest();
+      return Keypair.fromSecret(keys.stellar.customer).sign(digest).toString('base64');
+    }
+    if (chainId === 501) {
+      const seed = base58.decode(keys.solana.customer).slice(0, 32);
+      return base58.encode(Keypair.fromRawEd25519Seed(Buffer.from(seed)).sign(Buffer.from(text)));
+    }
+    return privateKeyToAccount(keys.customer).signMessage({ message: text });
+  }
+
+  /** As a payer does without scripts: the address, the text, its signature. */
+  async function sayAddress({ id, paymentLink, source }: Answer['body'], to: string): Promise<void> {
+    const chainId = Number(source.chainId) as ChainId;
+    const from = sandbox.file().customer[String(chainId)]?.address ?? '';
+    const page = `${paymentLink}/refund`;
+    const shown = await (await patientFetch(`${page}?${new URLSearchParams({ from, to, lang: 'en' })}`)).text();
+    const text =
+      /<pre[^>]*>([^<]+)<\/pre>/.exec(shown)?.[1]?.replaceAll('&quot;', '"') ??
+      assert.fail(`no text to sign for ${id}: ${shown}`);
+    const signature = await signedByCustomer(chainId, text);
+    const saved = await patientFetch(page, {
+      method: 'POST',
+      headers: { origin: sandbox.file().baseUrl },
+      body: new URLSearchParams({ from, to, number: '1', signature, lang: 'en' }),
+      redirect: 'manual',
+    });
+    assert.equal(saved.status, 303, await saved.text());
+  }
+
+  /** The code of the newest mail that has these words. */
+  async function mailedCode(words: string): Promise<string> {
+    const folder = join(sandbox.dataDir, 'mail');
+    let code: string | undefined;
+    await sandbox.until(() => {
+      const mails = readdirSync(folder)
+        .sort()
+        .reverse()
+        .map((name) => readMail(readFileSync(join(folder, name))));
+      code = /code is (\d{6})/.exec(
+        mails.find(({ subject, text }) => `${subject} ${text}`.includes(words))?.text ?? '',
+      )?.[1];
+      return code !== undefined;
+    });
+    return code ?? assert.fail('no code was mailed');
+  }
+
+  let owner: Promise<Jar> | undefined;
+  const signedIn = () => {
+    owner ??= signIn();
+    return owner;
+  };
+  async function signIn(): Promise<Jar> {
+    const jar = new Jar(sandbox.file().baseUrl);
+    await jar.post('/dashboard/sign-in', { email: sandbox.file().demoEmail });
+    await jar.post('/dashboard/code', { code: await mailedCode('sign-in code') });
+    return jar;
+  }
+
+  const order = {
+    async api(id: string) {
+      const { status, body } = await sandbox.call('POST', `/payment-api/payments/${id}/refunds`, {
+        key: admin(),
+        body: { scope: 'excess', idempotencyKey: id },
+      });
+      assert.equal(status, 200, JSON.stringify(body));
+    },
+    async dashboard(id: string) {
+      const jar = await signedIn();
+      const page = `/dashboard/apps/${sandbox.file().merchant.appId}/payments/${id}/refund`;
+      const { text } = await jar.post(page, { scope: 'all' });
+      const hidden = [...text.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)];
+      const asked = Object.fromEntries(hidden.map(([, name, value]) => [name, value]));
+      const ordered = await jar.post(`${page}/confirm`, { ...asked, code: await mailedCode(id) });
+      assert.equal(ordered.status, 303, ordered.text);
+    },
+    async operator(id: string) {
+      assert.match(await operator('list', id), /held: 2\.00/);
+      assert.match(await operator('order', id, '--excess', '--reason', 'paid too much'), /Ordered/);
+    },
+  };
+
+  async function goesBack({ chainId, by }: Overpaid): Promise<void> {
+    const payment = await overpaid(chainId);
+    const unproven = await sandbox.call('POST', `/payment-api/payments/${payment.id}/refunds`, {
+      key: admin(),
+      body: {},
+    });
+    assert.deepEqual([unproven.status, unproven.body.error], [409, 'refundAddressUnproven']);
+    const to = await receiverOn(chainId);
+    await sayAddress(payment, to);
+    await order[by](payment.id);
+    const {
+      refunds: [refund],
+    } = await sandbox.follow(payment.id, ({ refunds: [first] }) => first?.status === 'completed');
+    const { decimals } = findToken(chainOf(chainId), 'USDC') ?? assert.fail();
+    const units = (text: string) => parseAmount(text, decimals) as bigint;
+    assert.equal(refund.receiverAddress, to);
+    assert.equal(units(refund.amount) + units(refund.networkFee), units('2.00'));
+    assert.equal(await sandbox.balance(chainId, 'USDC', to), units(refund.amount));
+    const after = await refunds(payment.id);
+    assert.equal(after.status, 200, JSON.stringify(after.body));
+    assert.deepEqual([after.body.held, after.body.data[0].txHash], [[], refund.txHash]);
+    assert.ok(refund.txHash);
+  }
+
+  it('goes back on every chain to where its payer has signed, ordered by API, dashboard and operator', () =>
+    Promise.all(all.map(goesBack)));
+
+  it('is told in the table for spreadsheets, and the operator sees that nothing is left', async () => {
+    const jar = await signedIn();
+    const { text } = await jar.get(`/dashboard/apps/${sandbox.file().merchant.appId}/payments.csv`);
+    assert.match(text, /"refund_network_fees","refund_tx_hashes"/);
+    assert.match(await operator(), /Nothing is held/);
+    await assert.rejects(operator('order', 'nonsense', '--all', '--reason', 'x'), /paymentNotFound/);
+  });
+
+  it('leave log, chains and read models that an audit finds nothing wrong with, after a sweep as well', async () => {
+    const env = { ...process.env, DATA_DIR: sandbox.dataDir };
+    await promisify(execFile)(process.execPath, ['src/cli/sweep.ts', '8453', '--even-at-a-loss'], { env });
+    const audited = await audit('--json', '--patience', '0');
+    const report = JSON.parse(audited.stdout);
+    assert.deepEqual([report.findings, report.readModels.findings], [[], []]);
+    assert.ok(report.transactions >= 3 * all.length, audited.stdout);
+    // The local chains forget old states, so that failed transactions and cancels could be hidden there: that is said, not passed over.
+    const honest = [
+      'no node remembers all that it sent: ask an archive node',
+      // The worker looks at each account in its own time.
+      'the log tells nothing of it: its books are not open',
+    ];
+    const reasons = new Set(report.gaps.map(({ why }: { why: string }) => why));
+    assert.deepEqual(
+      [...reasons].filter((why) => !honest.includes(String(why))),
+      [],
+    );
+    // Real nodes of the suite keep all states.
+    if (!options.onRealNodes) assert.ok(reasons.has(honest[0]));
+    assert.equal(audited.code, reasons.size > 0 ? 2 : 0);
+    const told = await audit('payment', paidIds[0] ?? '');
+    assert.match(told.stdout, /Log and chains say the same\.$/m);
+    assert.match(told.stdout, /PayoutConfirmed\n {4}event \d+ \S+, hash [0-9a-f]{64}/);
+  });
+}
