@@ -51,12 +51,12 @@ export async function startStellarNetwork(options: StellarNetworkOptions): Promi
   mkdirSync(folder, { recursive: true });
   const rpcUrl = `http://127.0.0.1:${port}`;
   const args = [`${port}`, folder];
-  const node = await startNode({ program, args, logFile, isReady: () => isReady(rpcUrl), detached });
+  const node = await startNode({ program, args, logFile, isReady: () => stellarIsReady(rpcUrl), detached });
   return { ...node, rpcUrl, networkPassphrase };
 }
 
-/** A node that reports itself healthy cannot read accounts yet while its captive core starts. */
-async function isReady(rpcUrl: string): Promise<boolean> {
+/** Returns true once the RPC node reads accounts: one that reports itself healthy cannot yet while its captive core starts. */
+export async function stellarIsReady(rpcUrl: string): Promise<boolean> {
   return (await stellarAnswers(rpcUrl)) && (await hasAccount(connect(rpcUrl), root.publicKey()).catch(() => false));
 }
 

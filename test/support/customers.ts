@@ -5,7 +5,6 @@ import { Keypair } from '@stellar/stellar-sdk';
 import { Keypair as SolanaKeypair } from 'solana-web3-v1';
 import { getAddress } from 'viem';
 import type { ChainId } from '../../domain/chains.ts';
-import { fundAccount } from '../../sandbox/stellar/controls.ts';
 import type { Sandbox } from './sandbox.ts';
 import type { Answer, Json } from './shop.ts';
 
@@ -39,20 +38,25 @@ async function answered(expected: readonly number[], ask: () => Promise<Answer>)
   }
 }
 
-function newReceiver(chainId: ChainId, number: number): string {
-  if (chainId === 1500) return Keypair.random().publicKey();
-  if (chainId === 501) return SolanaKeypair.generate().publicKey.toBase58();
-  return getAddress(`0x${(0xabcd_0000 + number).toString(16).padStart(40, '0')}`);
-}
-
 export type Customers = ReturnType<typeof createCustomers>;
 
 export function createCustomers(sandbox: Sandbox) {
   const orders: Order[] = [];
+  /** Accounts on Stellar that receive payouts, opened when their order is created. */
+  const unopened = new Map<string, Keypair>();
+
+  function newReceiver(chainId: ChainId, number: number): string {
+    if (chainId === 501) return SolanaKeypair.generate().publicKey.toBase58();
+    if (chainId !== 1500) return getAddress(`0x${(0xabcd_0000 + number).toString(16).padStart(40, '0')}`);
+    const account = Keypair.random();
+    unopened.set(account.publicKey(), account);
+    return account.publicKey();
+  }
 
   function newOrder(from: ChainId, to: ChainId): Order {
     const number = orders.length + 1;
-    const order = { orderId: `order-${number}`, from, to, amount: `${number}.25`, receiver: newReceiver(to, number) };
+    const receiver = newReceiver(to, number);
+    const order = { orderId: `order-${number}`, from, to, amount: `${number}.25`, receiver };
     orders.push(order);
     return order;
   }
@@ -71,8 +75,9 @@ export function createCustomers(sandbox: Sandbox) {
 
   async function create(order: Order): Promise<void> {
     const { ordersKey } = sandbox.file().wallet;
-    if (order.to === 1500 && !order.payment)
-      await fundAccount(sandbox.file().chains['1500']?.rpcUrl ?? '', order.receiver, { usdc: 0n });
+    const account = unopened.get(order.receiver);
+    if (account) await sandbox.openStellarAccount(account);
+    unopened.delete(order.receiver);
     order.payment ??= (await answered([201, 200], () => sandbox.tryToCreate(bodyOf(order), ordersKey))).body;
   }
 

@@ -49,7 +49,8 @@ export async function openRealStellarAccount(rpcUrl: string, account: Keypair, u
   await endowOnStellar(rpcUrl, account.publicKey(), { usdc });
 }
 
-const programOf = (name: RealNodeName): string => realNodes[name] ?? assert.fail(`${name} is not set`);
+/** Path of a start program. @throws AssertionError when the run was not given it */
+export const programOf = (name: RealNodeName): string => realNodes[name] ?? assert.fail(`${name} is not set`);
 
 async function started<N extends RealNode>(start: (folder: string) => Promise<N>): Promise<N> {
   const node = await start(temporaryDirectory());

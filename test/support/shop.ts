@@ -45,6 +45,8 @@ export interface Shop {
   pay(payment: Answer['body'], amount?: string, from?: string): Promise<string>;
   /** An account on Stellar that can take USDC, with some of it. */
   stellarAccount(usdc?: string): Promise<Keypair>;
+  /** Creates an account on Stellar that can take USDC, with some of it; whole tokens. */
+  openStellarAccount(account: Keypair, usdc?: string): Promise<void>;
   balance(chainId: ChainId, symbol: TokenSymbol, of: string): Promise<bigint>;
   rpc(chainId: ChainId, method: string, params: unknown[]): Promise<unknown>;
   /** The payment as it is now. */
@@ -155,10 +157,12 @@ export function createShop(world: ShopWorld): Shop {
 
     async stellarAccount(usdc = '0') {
       const keypair = Keypair.random();
-      const amount = unitsOf(usdc, tokenOf(1500, 'USDC'));
-      await openStellarAccount(rpcUrl(1500), keypair, amount);
+      await shop.openStellarAccount(keypair, usdc);
       return keypair;
     },
+
+    openStellarAccount: (account, usdc = '0') =>
+      openStellarAccount(rpcUrl(1500), account, unitsOf(usdc, tokenOf(1500, 'USDC'))),
 
     async balance(chainId, symbol, of) {
       const token = tokenOf(chainId, symbol);

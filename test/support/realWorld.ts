@@ -1,0 +1,107 @@
+/** The real nodes of a sandbox: a spec restarts, kills, freezes them and takes their blocks back. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type ChainId, chainOf } from '../../domain/chains.ts';
+import { askNode } from '../../sandbox/askNode.ts';
+import { startAgave } from '../../sandbox/realNodes/agave.ts';
+import { startGeth } from '../../sandbox/realNodes/geth.ts';
+import { stellarIsReady } from '../../sandbox/realNodes/stellarNetwork.ts';
+import { onStop } from './hooks.ts';
+import { familyOf, freeze } from './processTable.ts';
+import { programOf } from './realNodes.ts';
+import type { Sandbox } from './sandbox.ts';
+
+export interface RealWorld {
+  /** Ends the nodes of these chains with a signal and starts them again on the same data and ports. */
+  restart(chainIds: readonly ChainId[], signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
+  /** Stops the nodes' processes where they are, for so long. */
+  freeze(chainIds: readonly ChainId[], duration_ms: number): Promise<void>;
+  /** Takes the newest blocks of an EVM chain back. The node forgets the transactions in them. */
+  setBack(chainId: ChainId, blocks: number): Promise<void>;
+}
+
+const gone_ms = 60_000;
+const poll_ms = 100;
+const launchesMax = 10;
+const relaunch_ms = 1_000;
+
+export function createRealWorld(sandbox: Sandbox): RealWorld {
+  const rpcUrl = (chainId: ChainId) => sandbox.file().chains[String(chainId)]?.rpcUrl ?? assert.fail();
+  const folder = (chainId: ChainId) => join(sandbox.dataDir, 'chains', String(chainId));
+  /** Pids of the nodes that this spec has started in place of the sandbox's. */
+  const started = new Map<ChainId, number>();
+
+  /** The processes that are the node: the start program of Stellar's starts what ends again. */
+  function pidsOf(chainId: ChainId): readonly number[] {
+    if (chainId === 1500) return ['core', 'rpc'].map((name) => pidIn(join(folder(1500), `${name}.pid`)));
+    if (chainId === 501) return [pidIn(join(folder(501), 'pid'))];
+    return [started.get(chainId) ?? sandbox.pidOf(`chain-${chainId}`) ?? assert.fail(`chain ${chainId} does not run`)];
+  }
+
+  async function restartOne(chainId: ChainId, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+    const pids = pidsOf(chainId);
+    for (const pid of pids) process.kill(pid, signal);
+    for (const pid of pids) await untilGone(pid);
+    const port = Number(new URL(rpcUrl(chainId)).port);
+    const logFile = join(sandbox.dataDir, 'logs', `chain-${chainId}.log`);
+    if (chainId === 1500) {
+      while (!(await stellarIsReady(rpcUrl(1500)))) await sleep(poll_ms);
+      return;
+    }
+    const node = await launchPatiently(() =>
+      chainId === 501
+        ? startAgave({ program: programOf('SOLANA'), folder: folder(501), logFile, port })
+        : startGeth({ program: programOf('GETH'), chainId, folder: folder(chainId), logFile, port }),
+    );
+    started.set(chainId, node.pid);
+    onStop(node.stop);
+  }
+
+  return {
+    async restart(chainIds, signal) {
+      await Promise.all(chainIds.map((chainId) => restartOne(chainId, signal)));
+    },
+
+    async freeze(chainIds, duration_ms) {
+      const thaw = freeze(chainIds.flatMap(pidsOf).flatMap(familyOf));
+      await sleep(duration_ms);
+      thaw();
+    },
+
+    async setBack(chainId, blocks) {
+      assert.equal(chainOf(chainId).family, 'evm');
+      const head = Number(await askNode(rpcUrl(chainId), 'eth_blockNumber'));
+      await sandbox.rpc(chainId, 'debug_setHead', [`0x${Math.max(0, head - blocks).toString(16)}`]);
+    },
+  };
+}
+
+/** Another process may hold one of the node's ports for a moment. */
+async function launchPatiently<N>(launch: () => Promise<N>): Promise<N> {
+  for (let tries = 1; tries < launchesMax; tries += 1) {
+    const node = await launch().catch(() => undefined);
+    if (node !== undefined) return node;
+    await sleep(relaunch_ms);
+  }
+  return launch();
+}
+
+const pidIn = (file: string): number => Number(readFileSync(file, 'utf8'));
+
+async function untilGone(pid: number): Promise<void> {
+  for (const until_ms = performance.now() + gone_ms; isAlive(pid); await sleep(poll_ms)) {
+    assert.ok(performance.now() < until_ms, `process ${pid} has not ended`);
+  }
+}
+
+/** A dead child that nobody has waited for yet counts as gone. */
+function isAlive(pid: number): boolean {
+  try {
+    const state = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').pop();
+    return !state?.startsWith('Z');
+  } catch {
+    return false;
+  }
+}
