@@ -11,7 +11,7 @@ import type { SandboxFile } from './sandboxFile.ts';
 import { type Acts, type Order, price } from './situations.ts';
 
 const poll_ms = 100;
-const patience_ms = 3 * 60_000;
+const patience_ms = 10 * 60_000;
 
 type Created = PublicPayment & { readonly paymentLink: string | null; readonly message?: string };
 

@@ -124,7 +124,10 @@ async function hasContract(server: rpc.Server, asset: Asset): Promise<boolean> {
 const hasEntry = async (server: rpc.Server, key: xdr.LedgerKey): Promise<boolean> =>
   (await server.getLedgerEntries(key)).entries.length > 0;
 
-/** Others use the root's sequence numbers, too: a transaction with a used one is built again. */
+/**
+ * Tries at most 20 times. Others use the root's sequence numbers, too: a transaction with a used one is built again. A node that has just
+ * started still simulates calls as of a ledger before the network's upgrade, and refuses them.
+ */
 async function submit(
   server: rpc.Server,
   source: string,
@@ -132,18 +135,30 @@ async function submit(
   operation: () => xdr.Operation,
 ): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
-    const account = await server.getAccount(source);
-    const builder = new TransactionBuilder(account, { fee: fee_stroops, networkPassphrase }).setTimeout(validFor_s);
-    const built = builder.addOperation(operation()).build();
-    const transaction = isContractCall(built) ? await server.prepareTransaction(built) : built;
-    for (const signer of signers) transaction.sign(signer);
-    const { hash, status } = await server.sendTransaction(transaction);
-    const landed = status === 'PENDING' || status === 'DUPLICATE' ? await server.pollTransaction(hash, polling) : null;
-    if (landed?.status === 'SUCCESS') return;
-    if (attempt === tries)
-      throw new Error(`transaction ${hash} on ${server.serverURL} ended as ${landed?.status ?? status}`);
-    await sleep(pause_ms);
+    try {
+      return await submitOnce(server, source, signers, operation());
+    } catch (error) {
+      if (attempt === tries) throw error;
+      await sleep(pause_ms);
+    }
   }
+}
+
+async function submitOnce(
+  server: rpc.Server,
+  source: string,
+  signers: readonly Keypair[],
+  operation: xdr.Operation,
+): Promise<void> {
+  const account = await server.getAccount(source);
+  const builder = new TransactionBuilder(account, { fee: fee_stroops, networkPassphrase }).setTimeout(validFor_s);
+  const built = builder.addOperation(operation).build();
+  const transaction = isContractCall(built) ? await server.prepareTransaction(built) : built;
+  for (const signer of signers) transaction.sign(signer);
+  const { hash, status } = await server.sendTransaction(transaction);
+  const landed = status === 'PENDING' || status === 'DUPLICATE' ? await server.pollTransaction(hash, polling) : null;
+  if (landed?.status === 'SUCCESS') return;
+  throw new Error(`transaction ${hash} on ${server.serverURL} ended as ${landed?.status ?? status}`);
 }
 
 const polling = { attempts: 120, sleepStrategy: () => pause_ms };

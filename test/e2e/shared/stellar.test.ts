@@ -284,14 +284,17 @@ describe('payments over Stellar', () => {
 
     it('are not promised while the network cannot be asked: 503 with Retry-After, nothing created', async () => {
       const receiver = await sandbox.stellarAccount();
-      await addFault(stellarUrl(), { kind: 'unavailable', method: 'getLedgerEntries', times: 500 });
+      await addFault(stellarUrl(), { kind: 'unavailable', method: 'getLedgerEntries', times: 100_000 });
       const body = { ...toStellar(receiver.publicKey(), '1'), orderId: 'unasked' };
       const { ordersKey, appId } = sandbox.file().wallet;
-      const refused = await sandbox.tryToCreate(body, ordersKey);
+      // Readiness names the reason of an answer of the last minute, unless ledgers are late on a busy machine.
+      await sandbox.until(async () => {
+        const refused = await sandbox.tryToCreate(body, ordersKey);
+        assert.equal(refused.status, 503, JSON.stringify(refused.body));
+        assert.match(refused.headers.get('retry-after') ?? '', /^[1-9]/);
+        return reportsReason('getLedgerEntries');
+      });
       await clearFaults(stellarUrl());
-      assert.equal(refused.status, 503, JSON.stringify(refused.body));
-      assert.match(refused.headers.get('retry-after') ?? '', /^[1-9]/);
-      await reportsReason('getLedgerEntries');
       const read = await sandbox.call('GET', `/payment-api/payments/order/${appId}/unasked`, { key: ordersKey });
       assert.equal(read.status, 404);
     });
@@ -320,11 +323,11 @@ describe('payments over Stellar', () => {
   });
 
   /** The operator finds the node and the method of a 503 in readiness and in the metrics. */
-  async function reportsReason(method: string): Promise<void> {
+  async function reportsReason(method: string): Promise<boolean> {
     const { checks } = (await sandbox.operations('/readyz')).body;
-    assert.match(checks['chain:1500'].detail, new RegExp(`answered 503 .*node 1 ${method}: `));
     const { body: metrics } = await sandbox.operations('/metrics');
-    assert.match(String(metrics), /pi_alarms_total\{reason="chainUnanswered"\} [1-9]/);
+    const isInReadiness = new RegExp(`answered 503 .*node 1 ${method}: `).test(checks['chain:1500'].detail);
+    return isInReadiness && /pi_alarms_total\{reason="chainUnanswered"\} [1-9]/.test(String(metrics));
   }
 
   async function memoOf(hash: string): Promise<unknown> {

@@ -1,0 +1,179 @@
+/** Payments of every kind on real nodes, and the tools that an operator uses beside them. */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { Keypair as SolanaKeypair } from 'solana-web3-v1';
+import { getAddress, parseUnits } from 'viem';
+import { type ChainId, chainOf, findToken, type TokenSymbol } from '../../domain/chains.ts';
+import { describeOnReal } from '../support/realNodes.ts';
+import { type Answer, createSandbox, type Json } from '../support/sandbox.ts';
+import { muxed } from '../support/stellar.ts';
+import { walletOrders } from '../support/walletOrders.ts';
+
+const chainIds = [8453, 1, 56, 501, 1500] as const;
+const settings = { TREASURY_ADDRESS_COOLDOWN_HOURS: '0', TREASURY_APPROVAL_USD: '50' };
+
+interface Kind {
+  readonly title: string;
+  readonly from: ChainId;
+  readonly to: ChainId;
+  readonly type?: 'exactIn' | 'exactOut' | 'anyAmount';
+  readonly pays?: TokenSymbol;
+  readonly gets?: TokenSymbol;
+  /** What goes into the order's source, when the payer on Stellar is known. */
+  readonly intent?: 'stellar_payin_contracts';
+  /** Pays by a plain payment with the memo where the order offers the contract, too. */
+  readonly plainly?: boolean;
+  /** Pays in two transfers. */
+  readonly inTwo?: boolean;
+  readonly receiver?: (sandbox: ReturnType<typeof createSandbox>) => Promise<string>;
+}
+
+const kinds: readonly Kind[] = [
+  { title: 'USDC from Base, exactOut', from: 8453, to: 1 },
+  { title: 'USDT without return values, exactIn', from: 1, to: 8453, type: 'exactIn', pays: 'USDT' },
+  { title: 'USDT with 18 decimals, any amount', from: 56, to: 1, type: 'anyAmount', pays: 'USDT', gets: 'USDT' },
+  { title: 'in two transfers', from: 8453, to: 56, inTwo: true },
+  { title: 'on one chain', from: 1, to: 1 },
+  { title: 'Solana to Base', from: 501, to: 8453 },
+  { title: 'Solana to Solana', from: 501, to: 501 },
+  { title: 'any amount from Solana to BNB Chain', from: 501, to: 56, type: 'anyAmount' },
+  { title: 'Base to a Solana wallet without a token account', from: 8453, to: 501 },
+  { title: 'the contract on Stellar', from: 1500, to: 8453, intent: 'stellar_payin_contracts' },
+  { title: 'the contract’s memo, paid plainly', from: 1500, to: 1, intent: 'stellar_payin_contracts', plainly: true },
+  { title: 'a memo on Stellar', from: 1500, to: 501 },
+  { title: 'Base to Stellar', from: 8453, to: 1500 },
+  {
+    title: 'Ethereum to a muxed account on Stellar',
+    from: 1,
+    to: 1500,
+    receiver: async (sandbox) => muxed((await sandbox.stellarAccount()).publicKey(), 42n),
+  },
+];
+
+describeOnReal(['GETH', 'SOLANA', 'STELLAR'], 'payments', () => {
+  const sandbox = createSandbox({ chains: chainIds, onRealNodes: true });
+  const { order, create } = walletOrders(sandbox);
+  before(async () => assert.equal(await sandbox.start(settings), 'ready', sandbox.printed()));
+  after(() => sandbox.destroy());
+
+  const tool = async (name: string, ...args: string[]) => {
+    const env = { ...process.env, ...settings, DATA_DIR: sandbox.dataDir };
+    const ran = promisify(execFile)(process.execPath, [`src/cli/${name}.ts`, ...args], { env });
+    return ran.then(
+      ({ stdout }) => ({ code: 0, said: stdout }),
+      ({ code, stdout, stderr }) => ({ code, said: `${stdout}${stderr}` }),
+    );
+  };
+
+  const payments = new Map<Kind, Answer['body']>();
+  let receivers = 0;
+
+  async function newReceiver(chainId: ChainId): Promise<string> {
+    receivers += 1;
+    if (chainId === 1500) return (await sandbox.stellarAccount()).publicKey();
+    if (chainId === 501) return SolanaKeypair.generate().publicKey.toBase58();
+    return getAddress(`0x${(0x5ea1_0000 + receivers).toString(16).padStart(40, '0')}`);
+  }
+
+  async function payOne(kind: Kind): Promise<void> {
+    const { from, to, type = 'exactOut', pays = 'USDC', gets = 'USDC', intent, receiver } = kind;
+    const receiverAddress = receiver ? await receiver(sandbox) : await newReceiver(to);
+    const amount = type === 'anyAmount' ? {} : { amount: '3.25' };
+    const sender = sandbox.file().customer['1500']?.address;
+    const source: Json = {
+      chainId: from,
+      tokenSymbol: pays,
+      ...(type === 'exactIn' && amount),
+      ...(intent && { senderAddress: sender }),
+    };
+    const destination: Json = { chainId: to, tokenSymbol: gets, receiverAddress, ...(type === 'exactOut' && amount) };
+    const payment = await create(order(type, source, destination, intent ? { intent } : {}));
+    const asked = kind.plainly ? { ...payment, source: { ...payment.source, receiverAddressContract: null } } : payment;
+    if (kind.inTwo) {
+      await sandbox.pay(asked, '1');
+      await sandbox.pay(asked, (Number(payment.source.amount) - 1).toFixed(6));
+    } else await sandbox.pay(asked, payment.source.amount ?? '4.5');
+    payments.set(kind, payment);
+  }
+
+  it('of every kind of token and intent are paid', async () => {
+    // One payer a chain: its nonces and sequence numbers follow one another.
+    const lines = Map.groupBy(kinds, ({ from }) => from);
+    await Promise.all(
+      [...lines.values()].map(async (line) => {
+        for (const kind of line) await payOne(kind);
+      }),
+    );
+  });
+
+  for (const kind of kinds) {
+    it(`reach their receiver once: ${kind.title}`, async () => {
+      const { from, to, gets = 'USDC' } = kind;
+      const { id } = payments.get(kind) ?? assert.fail('not paid');
+      const done = await sandbox.follow(id);
+      assert.equal(done.status, from === to ? 'payment_completed' : 'payment_payout_completed');
+      assert.equal(done.source.amountReceived, done.source.amount ?? '4.5');
+      if (kind.receiver) return;
+      const { decimals } = findToken(chainOf(to), gets) ?? assert.fail();
+      const got = await sandbox.balance(to, gets, done.destination.receiverAddress);
+      assert.equal(got, parseUnits(done.destination.amount, decimals));
+    });
+  }
+
+  it('of the treasury’s own reach their receivers: withdrawals on each family', async () => {
+    const receiversOf = {
+      1: await newReceiver(1),
+      501: await newReceiver(501),
+      1500: await newReceiver(1500),
+    } as const;
+    for (const chainId of [1, 501, 1500] as const) {
+      const to = receiversOf[chainId];
+      assert.equal(
+        (await tool('treasury', 'addresses', 'add', String(chainId), to, '--label', 'ours')).said,
+        'Done.\n',
+      );
+      const { said } = await tool('treasury', 'withdraw', String(chainId), 'USDC', '7.5', '--to', to, '--json');
+      assert.match(said, /"id"/);
+    }
+    for (const chainId of [1, 501, 1500] as const) {
+      const { decimals } = findToken(chainOf(chainId), 'USDC') ?? assert.fail();
+      const due = parseUnits('7.5', decimals);
+      await sandbox.until(async () => (await sandbox.balance(chainId, 'USDC', receiversOf[chainId])) === due);
+    }
+  });
+
+  it('leave deposits that a sweep brings to the treasury, on each family', async () => {
+    const { code, said } = await tool('sweep', 'all', '--even-at-a-loss');
+    assert.equal(code, 0, said);
+  });
+
+  for (const chainId of chainIds) {
+    it(`are from a chain whose node has everything that the product needs: check-chain ${chainOf(chainId).name}`, async () => {
+      const { code, said } = await tool('checkChain', String(chainId));
+      assert.equal(code, 0, said);
+    });
+  }
+
+  it('leave nothing for a rescan to find', async () => {
+    for (const chainId of [8453, 501, 1500] as const) {
+      const { code, said } = await tool('rescan', String(chainId), '--from', '1');
+      assert.equal(code, 0, said);
+    }
+  });
+
+  it('leave an installation that doctor finds well', async () => {
+    const { code, said } = await tool('doctor');
+    assert.equal(code, 0, said);
+  });
+
+  it('leave books that account for the whole treasury, and an audit without findings', async () => {
+    const opened = () =>
+      sandbox.query("SELECT DISTINCT chain_id FROM treasury_movements WHERE kind = 'opening' AND asset <> ''");
+    await sandbox.until(async () => (await opened()).length === chainIds.length);
+    const { said } = await tool('audit', '--json', '--patience', '60');
+    const report = JSON.parse(said);
+    assert.deepEqual([report.findings, report.readModels.findings], [[], []]);
+    assert.deepEqual(report.gaps, []);
+  });
+});
