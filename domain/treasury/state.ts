@@ -86,22 +86,24 @@ export interface TreasuryState {
 /** What one outstanding nonce leaves at most; the rest is room for two hundred pauses and resumptions among them. */
 const window = (cancelsMax + 3) * outstandingMax + 402;
 
+const unopened: TreasuryState = {
+  opened: false,
+  openedAt: null,
+  nextNonce: null,
+  paused: null,
+  assigned: [],
+  cancelled: [],
+  taken: [],
+  explained: [],
+  explainedTo: 0n,
+  outflows: [],
+  adopted: [],
+};
+
 export const treasury: Decider<TreasuryState, TreasuryEvent> = {
   category: 'treasury',
   window,
-  initial: {
-    opened: false,
-    openedAt: null,
-    nextNonce: null,
-    paused: null,
-    assigned: [],
-    cancelled: [],
-    taken: [],
-    explained: [],
-    explainedTo: 0n,
-    outflows: [],
-    adopted: [],
-  },
+  initial: unopened,
   evolve(state, event) {
     const opened = { ...state, opened: true };
     switch (event.type) {
@@ -111,6 +113,9 @@ export const treasury: Decider<TreasuryState, TreasuryEvent> = {
         return { ...opened, paused: event.data.reason };
       case 'PayoutsResumed':
         return { ...opened, paused: null };
+      // A pause remains: an operator ends it.
+      case 'TreasuryNetworkClosed':
+        return { ...unopened, paused: state.paused };
       case 'OutflowSeen': {
         const { hash, detail } = event.data;
         return { ...opened, outflows: [...opened.outflows, { hash, detail }] };

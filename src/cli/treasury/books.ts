@@ -47,7 +47,8 @@ async function pageOf(core: Core, chain: OpenChain, of: BooksAccount, signal: Ab
     new Set([...(await signedAmong(core.database, hashes)), ...hashes.filter((hash) => cancels.has(hash))]);
   const compared = await compareBooks(booksDeps(core, chain), of, isOurs, signal);
   if (!compared) return { of, compared, lines: [] };
-  const range = { after: compared.state.opened.blockNumber, upTo: compared.blockNumber };
+  const { opened, networksClosed } = compared.state;
+  const range = { networksClosed, after: opened.blockNumber, upTo: compared.blockNumber };
   const sums = await movementSums(core.database, movementsOf(of, range));
   const assets = [coinAddress, ...chainOf(of.chainId).tokens.map(({ address }) => address)];
   return { of, compared, lines: assets.map((asset) => lineOf(of, asset, compared, sums)) };
