@@ -391,6 +391,23 @@ describe('a treasury whose network begins anew', () => {
       .then([assigned(2, payout('a'))]);
   });
 
+  it('opens at the new network’s nonce also when payouts were resumed before', () => {
+    given([opened(), paused, networkClosed, resumed])
+      .when(opening)
+      .then([opened(2)]);
+  });
+
+  it('takes no nonce below its new history for one that a stranger used', () => {
+    const reporting = (state: TreasuryState) =>
+      reportTaken(state, { nonce: 7n, detail: 'used by none of the attempts', proven: false, now });
+    given([opened(), assigned(7, payout('a')), networkClosed])
+      .when(reporting)
+      .thenNothing();
+    given([opened(), assigned(7, payout('a')), networkClosed, opened(9)])
+      .when(reporting)
+      .thenNothing();
+  });
+
   it('stays paused until an operator resumes payouts', () => {
     given([opened(), paused, networkClosed, opened(2)])
       .when(assigning(payout('a'), 2))
