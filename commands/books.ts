@@ -7,7 +7,7 @@ import { isRefusal, type Refusal } from '../domain/decider.ts';
 import type { Instant } from '../domain/time.ts';
 import { type Amounts, plus } from '../domain/treasury/amounts.ts';
 import { explainDifference, openBooks, recordLook } from '../domain/treasury/books.ts';
-import { type Books, type BooksState, books, booksInstance } from '../domain/treasury/booksState.ts';
+import { type Books, type BooksState, books, booksInstance, openIn } from '../domain/treasury/booksState.ts';
 import { type Look, reckon, type Unrecorded } from '../domain/treasury/reckoning.ts';
 import {
   type AccountHistory,
@@ -39,6 +39,8 @@ export interface Recorded {
 }
 
 export interface Range {
+  /** Networks of the chain that were closed before. Movements recorded until then are of another network. */
+  readonly networksClosed: number;
   readonly after: bigint;
   readonly upTo: bigint;
 }
@@ -59,17 +61,17 @@ export const loadBooks = (
 
 type Outcome = Promise<Handled<BooksState> | Refusal>;
 
-/** @param standing at a final block */
+/** @param opening balances at a final block, and how many networks were closed when they were read */
 export function openBooksOf(
   { handle, clock }: BooksDeps,
   { chainId, account }: BooksAccount,
-  standing: Standing,
+  { standing, networksClosed }: { readonly standing: Standing; readonly networksClosed: number },
 ): Outcome {
   const now = clock.now();
   return handle(
     books,
     booksInstance(chainId, account),
-    (state) => openBooks(state, { chainId, account, ...standing, now }),
+    (state) => openBooks(state, { chainId, account, ...standing, networksClosed, now }),
     by,
   );
 }
@@ -94,7 +96,9 @@ export async function recordLookAt(
   const look = await lookAt(deps, of, { state, standing, ...how }, signal);
   const decide = (now: BooksState) => recordLook(now, look);
   const recorded = await deps.handle(books, booksInstance(of.chainId, of.account), decide, by);
-  const after = isRefusal(recorded) ? state : (recorded.state ?? state);
+  // The books were closed while the chain was read.
+  if (isRefusal(recorded)) return { rest: {}, open: null };
+  const after = openIn(recorded.state) ?? state;
   const { rest } = reckon(after, { ...look, unrecorded: null });
   return { rest, open: after.open };
 }
@@ -113,13 +117,16 @@ export async function lookAt(
   { state, standing, search, patienceOver, closingDue }: How & { readonly state: Books; readonly standing: Standing },
   signal: AbortSignal,
 ): Promise<Look> {
+  const { networksClosed } = state;
   const upTo = standing.blockNumber;
-  const moved = await recorded.moved(of, { after: state.opened.blockNumber, upTo });
+  const moved = await recorded.moved(of, { networksClosed, after: state.opened.blockNumber, upTo });
   const after = (state.closed ?? state.opened).blockNumber;
-  const unrecorded = search ? await unrecordedIn({ history, recorded }, of, { after, upTo }, signal) : null;
+  const range = { networksClosed, after, upTo };
+  const unrecorded = search ? await unrecordedIn({ history, recorded }, of, range, signal) : null;
   const payinTokens = of.payinAddresses.length === 0 ? null : decimalsOf(of.chainId);
   const now: Instant = clock.now();
-  return { standing, moved, unrecorded, listsCoin: history.listsCoin, payinTokens, patienceOver, closingDue, now };
+  const { listsCoin } = history;
+  return { networksClosed, standing, moved, unrecorded, listsCoin, payinTokens, patienceOver, closingDue, now };
 }
 
 const decimalsOf = (chainId: ChainId): Record<string, number> =>
@@ -132,10 +139,11 @@ const pagesMax = 100;
 async function unrecordedIn(
   { history, recorded }: Pick<BooksDeps, 'history' | 'recorded'>,
   of: BooksAccount,
-  { after, upTo }: Range,
+  range: Range,
   signal: AbortSignal,
 ): Promise<readonly Unrecorded[]> {
-  const except = await recorded.hashes(of, { after, upTo });
+  const { after, upTo } = range;
+  const except = await recorded.hashes(of, range);
   const asked: HistoryAsked = {
     account: of.account,
     from: after + 1n,

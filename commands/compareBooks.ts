@@ -1,6 +1,6 @@
 /** The books of an account beside what it holds at this moment, for an operator. */
 import { type Amounts, nonZero, plus } from '../domain/treasury/amounts.ts';
-import type { Books } from '../domain/treasury/booksState.ts';
+import { type Books, openIn } from '../domain/treasury/booksState.ts';
 import { type Reckoned, reckon } from '../domain/treasury/reckoning.ts';
 import { type BooksAccount, type BooksDeps, loadBooks, lookAt } from './books.ts';
 
@@ -30,7 +30,7 @@ export async function compareBooks(
   isOurs: (hashes: readonly string[]) => Promise<ReadonlySet<string>>,
   signal: AbortSignal,
 ): Promise<Compared | undefined> {
-  const state = await loadBooks(deps, of);
+  const state = openIn(await loadBooks(deps, of));
   if (!state) return undefined;
   const standing = await deps.history.standing(of.account, signal);
   const how = { state, standing, search: true, patienceOver: true, closingDue: false };

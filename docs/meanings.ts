@@ -157,6 +157,8 @@ export const meanings: {
     PayoutsPaused:
       'Nothing is signed until payouts are resumed, no fee bump and no cancel either; what is recorded is still sent',
     PayoutsResumed: 'Payouts are signed again',
+    TreasuryNetworkClosed:
+      'The chain’s network began anew: nonces recorded before belong to the old network, and the next transfer opens a new history',
   },
   payoutBatch: {
     BatchOpened: 'These payouts are to be made in one transaction, as far as their payments agree',
@@ -186,6 +188,8 @@ export const meanings: {
     BooksFoundOpen: 'What the account holds is not what the books say, for a while now',
     DifferenceExplained: 'An operator knows what the difference is, and it counts from then on',
     BooksClosed: 'Opening, receipts, transfers and costs make up what the account holds, to the last unit',
+    BooksNetworkClosed:
+      'The chain’s network began anew: movements recorded before belong to the old network, and the books open again on the new one',
   },
   addressBook: {
     AddressAdded: 'Money may be sent there, from a time on',

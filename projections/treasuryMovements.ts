@@ -7,7 +7,6 @@ import { referenceOf } from '../domain/transfer/key.ts';
 import type { TransferLeg } from '../domain/transfer/leg.ts';
 import { type LegEvent, unprefixed } from '../domain/transfer/record.ts';
 import type { LandedAt } from '../domain/transfer/shapes.ts';
-import type { BooksEvent } from '../domain/treasury/booksEvents.ts';
 import type { TransactionAdopted, TreasuryEvent } from '../domain/treasury/events.ts';
 import { costs, type Movement, type Moving, movementsOf } from '../domain/treasury/movements.ts';
 import { unmatchedRefundPart } from '../domain/unmatchedRefund.ts';
@@ -28,7 +27,7 @@ export const treasuryMovements = ofEvents('treasuryMovements', (seen) => {
     case 'treasury':
       return ofTreasury(seen.stored, seen.event);
     case 'books':
-      return ofBooks(seen.stored, seen.event);
+      return ofBooks(seen);
     default:
       return [];
   }
@@ -143,7 +142,7 @@ function adopted(stored: StoredEvent, data: TransactionAdopted): readonly RowCha
   return [...moved, paid].filter(({ amount }) => amount !== '0').map((row) => upsert('treasury_movements', row));
 }
 
-function ofBooks(stored: StoredEvent, event: BooksEvent): readonly RowChange[] {
+function ofBooks({ stored, event, after }: Seen<'books'>): readonly RowChange[] {
   const [chainId, account] = accountOf(stored);
   const own = { chainId, account, txHash: '', blockHash: '', part: `${stored.revision}` };
   const rowsOf = (kind: string, blockNumber: string, amounts: Readonly<Record<string, string>>) =>
@@ -162,6 +161,13 @@ function ofBooks(stored: StoredEvent, event: BooksEvent): readonly RowChange[] {
       const what = { kind: fromDeposit ? 'flush' : 'topUp', counterparty: from };
       return [upsert('treasury_movements', rowOf(stored, what, movement))];
     }
+    case 'BooksNetworkClosed':
+      return [account, ...event.data.payinAddresses].map((each) => {
+        const blockNumber = event.data.last?.blockNumber ?? '0';
+        const movement = { ...own, account: each, blockNumber, asset: coinAddress, amount: 0n };
+        const what = { kind: 'networkClosed', reference: String(after.networksClosed) };
+        return upsert('treasury_movements', rowOf(stored, what, movement));
+      });
     default:
       return [];
   }

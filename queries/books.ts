@@ -1,4 +1,5 @@
 /** What recorded transfers did to accounts of the treasury. */
+import { Unavailable } from '../commands/ports.ts';
 import { payinAddress } from '../domain/payment/payins.ts';
 import type { Sql } from '../projections/sql.ts';
 import { knownDeposits } from './deposits.ts';
@@ -6,27 +7,42 @@ import { knownDeposits } from './deposits.ts';
 /** An account by the addresses that stand for it. */
 export interface MovementsOf {
   readonly chainId: number;
+  /** The account that has the books. */
+  readonly account: string;
   readonly accounts: readonly string[];
+  /** Networks of the chain that were closed before. A later network repeats block numbers, so log positions tell networks apart. */
+  readonly networksClosed: number;
   /** Blocks behind this one. */
   readonly after: bigint;
   readonly upTo: bigint;
 }
 
 /** Told by the books' own stream, which is never behind. */
-const ofBooks = `kind IN ('opening', 'topUp', 'flush', 'explained')`;
-const asked = 'chain_id = $1 AND account = ANY ($2) AND block_number > $3 AND block_number <= $4';
-const valuesOf = ({ chainId, accounts, after, upTo }: MovementsOf) => [
-  chainId,
-  accounts,
-  after.toString(),
-  upTo.toString(),
-];
+const ofBooks = `kind IN ('opening', 'topUp', 'flush', 'explained', 'networkClosed')`;
+const asked = 'chain_id = $1 AND account = ANY ($2) AND block_number > $3 AND block_number <= $4 AND position > $5';
+
+async function valuesOf(sql: Sql, of: MovementsOf) {
+  const { chainId, accounts, after, upTo } = of;
+  return [chainId, accounts, after.toString(), upTo.toString(), await networkBegan(sql, of)];
+}
+
+/** Returns the log position behind which events are of the current network. @throws Unavailable while the rows are behind the log */
+async function networkBegan(sql: Sql, { chainId, account, networksClosed }: MovementsOf): Promise<string> {
+  if (networksClosed === 0) return '-1';
+  const [row] = await sql.query<{ position: string }>(
+    `SELECT position::text FROM treasury_movements
+      WHERE chain_id = $1 AND account = $2 AND kind = 'networkClosed' AND reference = $3`,
+    [chainId, account, String(networksClosed)],
+  );
+  if (!row) throw new Unavailable(`the read models do not know yet that a network of chain ${chainId} was closed`);
+  return row.position;
+}
 
 /** The sums of each asset, in smallest units, without what the books themselves say. @throws Unavailable */
 export async function movedBetween(sql: Sql, of: MovementsOf): Promise<Readonly<Record<string, bigint>>> {
   const sums = await sql.query<{ asset: string; units: string }>(
     `SELECT asset, sum(amount)::text AS units FROM treasury_movements WHERE ${asked} AND NOT ${ofBooks} GROUP BY 1`,
-    valuesOf(of),
+    await valuesOf(sql, of),
   );
   return Object.fromEntries(sums.map(({ asset, units }) => [asset, BigInt(units)]));
 }
@@ -35,7 +51,7 @@ export async function movedBetween(sql: Sql, of: MovementsOf): Promise<Readonly<
 export async function movedIn(sql: Sql, of: MovementsOf): Promise<ReadonlySet<string>> {
   const rows = await sql.query<{ hash: string }>(
     `SELECT DISTINCT tx_hash AS hash FROM treasury_movements WHERE ${asked} AND tx_hash <> ''`,
-    valuesOf(of),
+    await valuesOf(sql, of),
   );
   return new Set(rows.map(({ hash }) => hash));
 }
@@ -53,7 +69,7 @@ export async function movementSums(sql: Sql, of: MovementsOf): Promise<readonly 
   const rows = await sql.query<Omit<MovementSum, 'units'> & { units: string }>(
     `SELECT asset, kind, CASE WHEN part IN ('fee', 'rent') THEN part ELSE 'amount' END AS part, sum(amount)::text AS units
        FROM treasury_movements WHERE ${asked} AND kind <> 'opening' GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`,
-    valuesOf(of),
+    await valuesOf(sql, of),
   );
   return rows.map((row) => ({ ...row, units: BigInt(row.units) }));
 }

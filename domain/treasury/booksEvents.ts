@@ -4,7 +4,8 @@ import { chainIds } from '../chains.ts';
 import { Address, Amount, closed, Hash, Height, nullable, oneOf, SignedAmount, Text, Time } from '../schema.ts';
 import { Place, Reason } from '../transfer/shapes.ts';
 
-export const booksSchemaVersion = 1;
+/** 2: the books of a network are closed when it begins anew. */
+export const booksSchemaVersion = 2;
 
 /** By asset: `coin` for the chain's own, a token by its address as the catalogue spells it; smallest units. */
 const Balances = Type.Record(Address, Amount);
@@ -45,6 +46,23 @@ export const booksEventSchemas = {
   ),
   /** Opening, what came in, what went out and what it cost make up what the account holds, to the last unit. */
   BooksClosed: Type.Object({ ...At, balances: Balances, closedAt: Time }, closed),
+  /**
+   * The chain's network began anew, so its money and its block numbers are gone. Movements recorded before this event belong to the old
+   * network. The books open again with the next `BooksOpened`.
+   */
+  BooksNetworkClosed: Type.Object(
+    {
+      reason: Type.Literal('networkBegunAnew'),
+      /** What told the old network from others; null if it was not remembered. */
+      network: nullable(Text(200)),
+      /** The last block and balances that the books agreed with; null if they were never open. */
+      last: nullable(Type.Object({ ...At, balances: Balances }, closed)),
+      /** Addresses whose money was the account's. */
+      payinAddresses: Type.Array(Address, { maxItems: 16 }),
+      closedAt: Time,
+    },
+    closed,
+  ),
 } as const;
 
 type Schemas = typeof booksEventSchemas;

@@ -10,6 +10,8 @@ export interface At {
 }
 
 export interface Books {
+  /** Networks of this chain that were closed before. */
+  readonly networksClosed: number;
   readonly opened: At & { readonly balances: Amounts };
   /** What the books say besides recorded transfers: the opening, top-ups, and what was explained. */
   readonly own: Amounts;
@@ -23,8 +25,19 @@ export interface Books {
   readonly summedTo: Amounts;
 }
 
-/** `null` before they are opened. */
-export type BooksState = Books | null;
+/** The books of a network are closed, and those of the next one are not open yet. */
+export interface BetweenNetworks {
+  readonly networksClosed: number;
+  readonly opened: null;
+}
+
+/** `null` before they are first opened. */
+export type BooksState = Books | BetweenNetworks | null;
+
+/** Returns the books that are open now. */
+export const openIn = (state: BooksState): Books | null => (state === null || state.opened === null ? null : state);
+
+export const networksClosedIn = (state: BooksState): number => state?.networksClosed ?? 0;
 
 export const books: Decider<BooksState, BooksEvent> = {
   category: 'books',
@@ -33,6 +46,7 @@ export const books: Decider<BooksState, BooksEvent> = {
     if (event.type === 'BooksOpened') {
       const balances = amountsIn(event.data.balances);
       return {
+        networksClosed: networksClosedIn(state),
         opened: { ...atOf(event.data), balances },
         own: balances,
         closed: null,
@@ -41,25 +55,33 @@ export const books: Decider<BooksState, BooksEvent> = {
         summedTo: {},
       };
     }
-    if (!state) throw new InvariantBroken(`${event.type} before BooksOpened`);
-    switch (event.type) {
-      case 'TopUpSeen':
-        return withTopUp(state, event.data);
-      case 'BooksFoundOpen': {
-        const { differences, seenAt } = event.data;
-        return { ...state, open: { ...atOf(event.data), differences: amountsIn(differences), since: seenAt } };
-      }
-      case 'DifferenceExplained':
-        return { ...state, open: null, own: plus(state.own, amountsIn(event.data.differences)) };
-      case 'BooksClosed': {
-        const { balances, closedAt } = event.data;
-        const closed = { ...atOf(event.data), balances: amountsIn(balances), at: closedAt };
-        const later = [...state.topUps].filter(([, block]) => block > closed.blockNumber);
-        return { ...state, closed, open: null, topUps: new Map(later) };
-      }
-    }
+    if (event.type === 'BooksNetworkClosed') return { networksClosed: networksClosedIn(state) + 1, opened: null };
+    return evolveOpen(openIn(state), event);
   },
 };
+
+function evolveOpen(
+  state: Books | null,
+  event: Exclude<BooksEvent, { type: 'BooksOpened' | 'BooksNetworkClosed' }>,
+): Books {
+  if (!state) throw new InvariantBroken(`${event.type} before BooksOpened`);
+  switch (event.type) {
+    case 'TopUpSeen':
+      return withTopUp(state, event.data);
+    case 'BooksFoundOpen': {
+      const { differences, seenAt } = event.data;
+      return { ...state, open: { ...atOf(event.data), differences: amountsIn(differences), since: seenAt } };
+    }
+    case 'DifferenceExplained':
+      return { ...state, open: null, own: plus(state.own, amountsIn(event.data.differences)) };
+    case 'BooksClosed': {
+      const { balances, closedAt } = event.data;
+      const closed = { ...atOf(event.data), balances: amountsIn(balances), at: closedAt };
+      const later = [...state.topUps].filter(([, block]) => block > closed.blockNumber);
+      return { ...state, closed, open: null, topUps: new Map(later) };
+    }
+  }
+}
 
 function withTopUp(state: Books, { asset, amount, transaction, count, upTo }: BooksData<'TopUpSeen'>): Books {
   const own = plus(state.own, { [asset]: BigInt(amount) });

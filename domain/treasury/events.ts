@@ -6,8 +6,8 @@ import { purposeKinds } from '../transfer/key.ts';
 import { LandedAt } from '../transfer/shapes.ts';
 
 /** 2: a cancel's bytes are kept and it may be outbid; a nonce says what its transfer moves; what used a nonce up is asked and answered. 3: withdrawals and deployments get nonces too; what a cancel cost; what operators know of transactions
- * that nothing here records. 4: batches of payouts get nonces too. */
-export const treasurySchemaVersion = 4;
+ * that nothing here records. 4: batches of payouts get nonces too. 5: the history of a network ends when the network begins anew. */
+export const treasurySchemaVersion = 5;
 
 /** What a nonce is for. A purpose gets one nonce; another attempt after a proven death is another purpose. */
 const Purpose = Type.Object(
@@ -119,6 +119,11 @@ export const treasuryEventSchemas = {
   ),
   PayoutsPaused: Type.Object({ reason: Text(400), pausedAt: Time }, closed),
   PayoutsResumed: Type.Object({ resumedAt: Time }, closed),
+  /** The chain's network began anew: nonces recorded before this event belong to the old network. */
+  TreasuryNetworkClosed: Type.Object(
+    { reason: Type.Literal('networkBegunAnew'), network: nullable(Text(200)), closedAt: Time },
+    closed,
+  ),
 } as const;
 
 type Schemas = typeof treasuryEventSchemas;

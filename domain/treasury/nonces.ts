@@ -23,6 +23,18 @@ export function openTreasury(
   return [{ type: 'TreasuryOpened', data: { chainId, account, firstNonce: minedNonce.toString(), openedAt: now } }];
 }
 
+/**
+ * Ends the account's history on a network that began anew. Its next transfer opens a history at the new network's nonce. Transfers
+ * that are signed keep their attempts: they are signed again only after a proof that no attempt can land.
+ */
+export function closeTreasuryNetwork(
+  state: TreasuryState,
+  { network, now }: { network: string | null; now: Instant },
+): Decision<TreasuryEvent> {
+  if (!state.opened) return [];
+  return [{ type: 'TreasuryNetworkClosed', data: { reason: 'networkBegunAnew', network, closedAt: now } }];
+}
+
 export interface Assigning {
   /** Without a recorded signature: one that is recorded ends the purpose, and the next attempt is another purpose. */
   readonly purpose: Purpose;

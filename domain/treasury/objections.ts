@@ -46,10 +46,11 @@ export const minedUnsigned = (nonce: bigint, what: string): Refusal =>
  * `[]` when that is known, adopted or explained.
  */
 export function reportTaken(
-  { taken, adopted, explainedTo }: TreasuryState,
+  { taken, adopted, explainedTo, betweenNetworks }: TreasuryState,
   { nonce, detail, proven, now }: TakenNonce & { now: Instant },
 ): Decision<TreasuryEvent> {
-  if (nonce < explainedTo || [...taken, ...adopted].some((known) => known.nonce === nonce)) return [];
+  if (betweenNetworks || nonce < explainedTo || [...taken, ...adopted].some((known) => known.nonce === nonce))
+    return [];
   const data = { nonce: nonce.toString(), detail: detail.slice(0, 400), proven, seenAt: now };
   return [{ type: 'NonceTaken', data }];
 }

@@ -22,6 +22,8 @@ export interface Unrecorded {
 }
 
 export interface Look {
+  /** Networks that were closed when the account was read. */
+  readonly networksClosed: number;
   /** What the account held at the end of a final block. */
   readonly standing: At & { readonly balances: Amounts };
   /** What recorded transfers did to it since the opening, up to that block. */

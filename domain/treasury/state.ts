@@ -60,8 +60,10 @@ export interface Outflow {
 }
 
 export interface TreasuryState {
-  /** False until the first event is seen. */
+  /** False until the first event is seen, and between the closing of a network and the first transfer on the next one. */
   readonly opened: boolean;
+  /** The old network is closed, and no history is open on the new one. */
+  readonly betweenNetworks: boolean;
   /** Null when the window does not show it any more. */
   readonly openedAt: Instant | null;
   /** The nonce that the next assignment gets; null when the window shows none. */
@@ -86,31 +88,37 @@ export interface TreasuryState {
 /** What one outstanding nonce leaves at most; the rest is room for two hundred pauses and resumptions among them. */
 const window = (cancelsMax + 3) * outstandingMax + 402;
 
+const unopened: TreasuryState = {
+  opened: false,
+  betweenNetworks: false,
+  openedAt: null,
+  nextNonce: null,
+  paused: null,
+  assigned: [],
+  cancelled: [],
+  taken: [],
+  explained: [],
+  explainedTo: 0n,
+  outflows: [],
+  adopted: [],
+};
+
 export const treasury: Decider<TreasuryState, TreasuryEvent> = {
   category: 'treasury',
   window,
-  initial: {
-    opened: false,
-    openedAt: null,
-    nextNonce: null,
-    paused: null,
-    assigned: [],
-    cancelled: [],
-    taken: [],
-    explained: [],
-    explainedTo: 0n,
-    outflows: [],
-    adopted: [],
-  },
+  initial: unopened,
   evolve(state, event) {
-    const opened = { ...state, opened: true };
+    const opened = { ...state, opened: !state.betweenNetworks };
     switch (event.type) {
       case 'TreasuryOpened':
-        return { ...opened, openedAt: event.data.openedAt, nextNonce: BigInt(event.data.firstNonce) };
+        return withOpening(state, event.data);
       case 'PayoutsPaused':
         return { ...opened, paused: event.data.reason };
       case 'PayoutsResumed':
         return { ...opened, paused: null };
+      // A pause remains: an operator ends it.
+      case 'TreasuryNetworkClosed':
+        return { ...unopened, betweenNetworks: true, paused: state.paused };
       case 'OutflowSeen': {
         const { hash, detail } = event.data;
         return { ...opened, outflows: [...opened.outflows, { hash, detail }] };
@@ -122,6 +130,13 @@ export const treasury: Decider<TreasuryState, TreasuryEvent> = {
     }
   },
 };
+
+/** Nonces below a new network's history are of the old network, or were used before the history: nobody took them. */
+function withOpening(state: TreasuryState, { firstNonce, openedAt }: DataOf<'TreasuryOpened'>): TreasuryState {
+  const nextNonce = BigInt(firstNonce);
+  const explainedTo = state.betweenNetworks ? nextNonce : state.explainedTo;
+  return { ...state, opened: true, betweenNetworks: false, openedAt, nextNonce, explainedTo };
+}
 
 function evolveNonce(state: TreasuryState, event: TreasuryEvent): TreasuryState {
   switch (event.type) {

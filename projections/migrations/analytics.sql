@@ -139,30 +139,41 @@ COMMENT ON COLUMN analytics.profit.cost IS 'In dollars, at the configured price 
 
 CREATE OR REPLACE VIEW analytics.treasury_movements AS
 SELECT m.at, (m.at AT TIME ZONE 'UTC')::date AS day, m.chain_id, m.account, m.kind, m.part, coalesce(a.symbol, m.asset) AS symbol,
-       m.amount / 10::numeric ^ a.decimals AS amount, m.amount AS units, m.tx_hash, m.reference, m.counterparty, m.block_number
+       m.amount / 10::numeric ^ a.decimals AS amount, m.amount AS units, m.tx_hash, m.reference, m.counterparty, m.block_number,
+       (SELECT count(*)::integer FROM public.treasury_movements ended
+         WHERE ended.kind = 'networkClosed' AND ended.chain_id = m.chain_id AND ended.account = m.account
+           AND ended.position < m.position) AS network
   FROM public.treasury_movements m
   LEFT JOIN analytics.assets a ON a.chain_id = m.chain_id AND a.asset = m.asset;
-COMMENT ON VIEW analytics.treasury_movements IS 'One row per movement of the treasury''s money: payouts, refunds, withdrawals, rebalances, sweeps, top-ups, gas and rent. Their sum is what each account holds.';
-COMMENT ON COLUMN analytics.treasury_movements.kind IS 'opening, payin, unmatched, payout, refund, withdrawal, rebalance, sweep, deployment, anchor, cancel, adopted, topUp, flush (a deposit that somebody else emptied), explained.';
+COMMENT ON VIEW analytics.treasury_movements IS 'One row per movement of the treasury''s money: payouts, refunds, withdrawals, rebalances, sweeps, top-ups, gas and rent. Their sum for the newest network is what each account holds.';
+COMMENT ON COLUMN analytics.treasury_movements.kind IS 'opening, payin, unmatched, payout, refund, withdrawal, rebalance, sweep, deployment, anchor, cancel, adopted, topUp, flush (a deposit that somebody else emptied), explained, networkClosed (moves nothing: the chain''s network began anew).';
 COMMENT ON COLUMN analytics.treasury_movements.part IS 'fee, rent, or which of the transfers of the transaction it is.';
 COMMENT ON COLUMN analytics.treasury_movements.amount IS 'In whole tokens or coins; negative for what left.';
 COMMENT ON COLUMN analytics.treasury_movements.units IS 'The same in smallest units.';
 COMMENT ON COLUMN analytics.treasury_movements.reference IS 'The payment, operation or transfer that it belongs to.';
 COMMENT ON COLUMN analytics.treasury_movements.counterparty IS 'Where it went, or came from.';
+COMMENT ON COLUMN analytics.treasury_movements.network IS 'How many networks of the chain were closed before, because they began anew: 0 unless a test network was reset.';
 
 CREATE OR REPLACE VIEW analytics.treasury_balances AS
-WITH moved AS (
-  SELECT chain_id, account, asset, (at AT TIME ZONE 'UTC')::date AS day, sum(amount) AS amount
+WITH of_network AS (
+  SELECT chain_id, account, asset, at, amount, kind,
+         count(*) FILTER (WHERE kind = 'networkClosed') OVER (PARTITION BY chain_id, account ORDER BY position)::integer AS network
     FROM public.treasury_movements
-   GROUP BY chain_id, account, asset, day
+), moved AS (
+  SELECT chain_id, account, asset, network, (at AT TIME ZONE 'UTC')::date AS day, sum(amount) AS amount
+    FROM of_network
+   WHERE kind <> 'networkClosed'
+   GROUP BY chain_id, account, asset, network, day
 )
 SELECT m.day, m.chain_id, m.account, coalesce(a.symbol, m.asset) AS symbol,
        m.amount / 10::numeric ^ a.decimals AS change,
-       sum(m.amount) OVER (PARTITION BY m.chain_id, m.account, m.asset ORDER BY m.day) / 10::numeric ^ a.decimals AS balance
+       sum(m.amount) OVER (PARTITION BY m.chain_id, m.account, m.asset, m.network ORDER BY m.day) / 10::numeric ^ a.decimals AS balance,
+       m.network
   FROM moved m
   JOIN analytics.assets a ON a.chain_id = m.chain_id AND a.asset = m.asset;
-COMMENT ON VIEW analytics.treasury_balances IS 'What each account of the treasury held at the end of each UTC day on which it changed, by its recorded movements. In whole tokens or coins.';
+COMMENT ON VIEW analytics.treasury_balances IS 'What each account of the treasury held at the end of each UTC day on which it changed, by its recorded movements. In whole tokens or coins. Each network of a chain has balances of its own.';
 COMMENT ON COLUMN analytics.treasury_balances.change IS 'Of that day; negative for what left.';
+COMMENT ON COLUMN analytics.treasury_balances.network IS 'How many networks of the chain were closed before, because they began anew: 0 unless a test network was reset.';
 
 CREATE OR REPLACE VIEW analytics.held_money AS
 WITH part AS (

@@ -9,6 +9,8 @@ interface Claimed {
   readonly where: Where;
   readonly chainId: ChainId;
   readonly txHash: string;
+  /** Log position of the event that says what became of the transaction: it tells networks of a chain apart. */
+  readonly position: string;
 }
 
 /** Money that the log says came in. */
@@ -181,6 +183,28 @@ export interface Out {
   /** What account books say in sums, without a transaction. Negative for what an operator explained to be missing. */
   told(account: string, asset: string, amount: bigint): void;
   opening(opening: Opening): void;
+  networkClosed(closing: NetworkClosing): void;
+  unsettled(of: Unsettled): void;
+}
+
+/** The network of an account's books began anew. */
+export interface NetworkClosing {
+  readonly chainId: ChainId;
+  readonly account: string;
+  readonly payinAddresses: readonly string[];
+  readonly position: string;
+  readonly reason: string;
+  readonly network: string | null;
+  readonly closedAt: string;
+}
+
+/** Money of a chain that a stream has neither paid out nor sent back. */
+export interface Unsettled {
+  readonly chainId: ChainId;
+  readonly stream: string;
+  /** Log position of its last event that concerns the chain. */
+  readonly position: string;
+  readonly what: string;
 }
 
 /** Where an account's books begin. */

@@ -172,6 +172,10 @@ function checkAdopted(claim: OwnClaim, evidence: Evidence, out: Compared): void 
 
 /** The log says what no chain shows. */
 function checkShown(claim: Claim, shownAt: ReadonlySet<string>, world: World, out: Compared): void {
+  if (world.isOfClosedNetwork(claim)) {
+    out.skipped(claim);
+    return;
+  }
   const { chainId, block } = claim;
   if (isInflow(claim)) {
     const account = world.accountAt(chainId, claim.to) ?? claim.to;

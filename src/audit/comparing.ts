@@ -7,6 +7,8 @@ export interface Compared {
   find(finding: Finding): void;
   /** Money that came to an account of the treasury without a word in the log about its transaction: sums may tell of it. */
   unclaimed(evidence: Evidence, asset: string, amount: bigint): void;
+  /** A claim of a closed network, which is not compared. */
+  skipped(claim: Claim): void;
 }
 
 export interface World {
@@ -14,6 +16,8 @@ export interface World {
   accountAt(chainId: ChainId, address: string): string | null;
   /** Whether the chain was read there: an account's, or a deposit's, transactions as far as this block. */
   wasRead(chainId: ChainId, address: string, block: string | null): boolean;
+  /** Whether the claim is of a network that began anew: nodes of the new network cannot return its transaction. */
+  isOfClosedNetwork(claim: Claim): boolean;
   /** What is younger may still be under way. */
   readonly settledBefore: string;
   /** Whether all of the log was looked at, and not some streams of it. */

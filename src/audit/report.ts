@@ -72,6 +72,20 @@ export function findingLines(finding: Finding): readonly [string, string] {
   return [`${code}: ${stream}${event}: ${message}${shown}`, `    ${nextSteps[code]}`];
 }
 
+/** Networks that began anew: how much was not compared, and what they left unsettled. */
+export function closedNetworkLines({ closedNetworks }: AuditReport): readonly string[] {
+  return closedNetworks.flatMap(({ chainId, network, closedAt, unseen, unsettled, unsettledCount }) => {
+    const of = `the network ${network === null ? '' : `“${network}” `}was closed at ${closedAt} because it began anew`;
+    const counted = `${unseen} recorded transactions are of that network, and no node has them any more`;
+    const rest = unsettledCount - unsettled.length;
+    return [
+      `${chainOf(chainId).name}: ${of}. ${counted}.`,
+      ...unsettled.map(({ stream, what }) => `    unsettled since then: ${stream}: ${what}`),
+      ...(rest > 0 ? [`    unsettled since then: ${rest} more`] : []),
+    ];
+  });
+}
+
 /** What was counted and is not told one by one. */
 export function restTexts({ kinds, readModels }: WholeReport): readonly string[] {
   return Object.entries({ ...kinds, ...readModels?.kinds })

@@ -6,6 +6,7 @@ import type { ChainId } from '../../domain/chains.ts';
 import { epochMs, type Instant, instant } from '../../domain/time.ts';
 import type { Witness } from './chains.ts';
 import { type DepositClaim, type Fact, factKey, newsKey, type Out } from './claims.ts';
+import { type ClosedNetwork, type ClosedNetworks, createClosedNetworks } from './closedNetworks.ts';
 import { type Collector, createCollector } from './collector.ts';
 import { compareFacts } from './compare.ts';
 import type { World } from './comparing.ts';
@@ -65,6 +66,8 @@ export interface AuditReport {
   readonly found: number;
   readonly kinds: Readonly<{ [code: string]: number }>;
   readonly gaps: readonly Gap[];
+  /** By chain; empty unless a test network began anew. */
+  readonly closedNetworks: readonly ClosedNetwork[];
   readonly payments: readonly PaymentSums[];
   readonly accounts: readonly AccountSums[];
   readonly seconds: number;
@@ -102,6 +105,7 @@ export async function runAudit(deps: AuditDeps): Promise<AuditReport> {
     found: results.count(),
     kinds,
     gaps: results.gaps,
+    closedNetworks: told.closed.report(),
     payments: told.payments.rows(),
     accounts: shown.standings.flatMap(
       ({ standing, ...of }) =>
@@ -123,6 +127,7 @@ export interface Told {
   readonly deposits: Spill<DepositClaim>;
   readonly payments: PaymentLedger;
   readonly accounts: AccountLedger;
+  readonly closed: ClosedNetworks;
   /** The first block that the log tells of an account of the treasury, by chain and account. */
   readonly firstBlocks: ReadonlyMap<string, bigint>;
   readonly keepTips: () => void;
@@ -143,11 +148,13 @@ function passStreams(deps: AuditDeps, place: Workplace, { entries, state }: LogR
   });
   const tips = auditTips(deps.directory, results.find);
   const firstBlocks = new Map<string, bigint>();
+  const closed = createClosedNetworks();
   const out: Out = {
     find: results.find,
     claim(claim) {
       claims.add(factKey(claim), claim);
-      if (!('account' in claim) || claim.block === null) return;
+      // Streams of books precede those that claim transactions.
+      if (!('account' in claim) || claim.block === null || closed.isClosed(claim)) return;
       const key = `${claim.chainId} ${claim.account}`;
       const block = BigInt(claim.block);
       const known = firstBlocks.get(key);
@@ -160,6 +167,13 @@ function passStreams(deps: AuditDeps, place: Workplace, { entries, state }: LogR
     sum: payments.sum,
     told: accounts.told,
     opening: accounts.opening,
+    networkClosed(closing) {
+      closed.close(closing);
+      accounts.networkClosed(closing.chainId, closing.account);
+      // Top-ups of the old network are told before.
+      firstBlocks.delete(`${closing.chainId} ${closing.account}`);
+    },
+    unsettled: closed.unsettled,
   };
   let count = 0;
   const { streams } = auditStreams(entries.sorted(), {
@@ -178,21 +192,22 @@ function passStreams(deps: AuditDeps, place: Workplace, { entries, state }: LogR
   });
   heads.end();
   tips.end();
-  return { streams, claims, deposits, payments, accounts, firstBlocks, keepTips: tips.keep };
+  return { streams, claims, deposits, payments, accounts, closed, firstBlocks, keepTips: tips.keep };
 }
 
 /** The chains' transactions first: what they show must be in the log, and what the log says must be there. */
-function compare(deps: AuditDeps, { claims, accounts }: Told, shown: ChainsRead, results: Results): void {
+function compare(deps: AuditDeps, { claims, accounts, closed }: Told, shown: ChainsRead, results: Results): void {
   const world: World = {
     settledBefore: settledBefore(deps),
     accountAt: shown.accountAt,
     wasRead: shown.wasRead,
+    isOfClosedNetwork: closed.isClosed,
     isWhole: true,
   };
   let count = 0;
   for (const facts of grouped<Fact>(shown.evidence, claims)) {
     for (const fact of facts) if (fact.side === 'chain' && fact.of === 'treasury') accounts.moved(fact);
-    compareFacts(facts, world, { find: results.find, unclaimed: accounts.unclaimed });
+    compareFacts(facts, world, { find: results.find, unclaimed: accounts.unclaimed, skipped: closed.skip });
     count += facts.length;
     if (count % 5_000 < facts.length) deps.progress?.({ part: 'comparing', done: null, count });
   }

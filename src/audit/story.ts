@@ -1,9 +1,11 @@
 /** One payment's story: its events with their hashes, and beside each transaction what its chain shows. */
 import type { EventStore } from '../../commands/ports.ts';
+import type { ChainId } from '../../domain/chains.ts';
 import type { StoredEvent } from '../../domain/decider.ts';
 import { deliveryIdOf } from '../../domain/webhook.ts';
 import { evidenceOf, type Witness, type WitnessedAccount } from './chains.ts';
 import { type Claim, type Evidence, type Fact, factKey, type News, newsKey, type Out, type Telling } from './claims.ts';
+import { type ClosedNetworks, createClosedNetworks } from './closedNetworks.ts';
 import { compareFacts } from './compare.ts';
 import { isInflow } from './compareInflows.ts';
 import { compareNews } from './compareNews.ts';
@@ -50,6 +52,8 @@ export async function paymentStory(paymentId: string, deps: StoryDeps): Promise<
     sum: nothing,
     told: nothing,
     opening: nothing,
+    networkClosed: nothing,
+    unsettled: nothing,
   };
   const sorted = all.map((value) => ({ key: value.stream, value }));
   auditStreams(sorted, {
@@ -63,7 +67,10 @@ export async function paymentStory(paymentId: string, deps: StoryDeps): Promise<
   for (const told of Map.groupBy(news, newsKey).values()) compareNews(told, deps, out);
   const gaps: Gap[] = [];
   const transactions = [];
-  for (const own of Map.groupBy(claims, factKey).values()) transactions.push(await shownOf(deps, own, gaps, findings));
+  const closed = createClosedNetworks();
+  for (const chainId of new Set(claims.map((claim) => claim.chainId))) await readClosings(deps, chainId, closed);
+  const compared = { closed, gaps, findings };
+  for (const own of Map.groupBy(claims, factKey).values()) transactions.push(await shownOf(deps, own, compared));
   return { events: all, transactions, findings, gaps };
 }
 
@@ -77,11 +84,26 @@ async function entriesOf({ log, believed }: StoryDeps, stream: string): Promise<
   }
 }
 
+/** Reads which networks of the chain were closed. @throws ChainUnavailable */
+async function readClosings(deps: StoryDeps, chainId: ChainId, closed: ClosedNetworks): Promise<void> {
+  const witness = deps.witnesses.find((each) => each.chainId === chainId);
+  for (const { account, payinAddresses } of (await witness?.accounts(deps.signal)) ?? []) {
+    const entries = await entriesOf(deps, `books-${chainId}-${account}`);
+    for (const { type, position, data } of entries)
+      if (type === 'BooksNetworkClosed') closed.close({ chainId, account, position, ...data, payinAddresses });
+  }
+}
+
+interface Comparing {
+  readonly closed: ClosedNetworks;
+  readonly gaps: Gap[];
+  readonly findings: Finding[];
+}
+
 async function shownOf(
   { witnesses, settledBefore, signal }: StoryDeps,
   claims: readonly Claim[],
-  gaps: Gap[],
-  findings: Finding[],
+  { closed, gaps, findings }: Comparing,
 ) {
   const [first] = claims;
   const witness = witnesses.find(({ chainId }) => chainId === first?.chainId);
@@ -89,6 +111,11 @@ async function shownOf(
   const nothing = { claims, shown: [] };
   if (!first || !witness || block === undefined || block === null) {
     if (first && !witness) gaps.push({ of: `chain ${first.chainId}`, why: 'it is not configured here' });
+    return nothing;
+  }
+  if (claims.every(closed.isClosed)) {
+    const why = 'it is of a network that began anew, whose transactions no node has any more';
+    gaps.push({ of: `transaction ${first.txHash} on chain ${first.chainId}`, why });
     return nothing;
   }
   const accounts = await witness.accounts(signal);
@@ -109,8 +136,8 @@ async function shownOf(
     accounts.find((each) => each.account === address || each.payinAddresses.includes(address))?.account ?? null;
   compareFacts(
     facts,
-    { settledBefore, accountAt, wasRead: () => true, isWhole: false },
-    { find: (finding) => findings.push(finding), unclaimed: () => {} },
+    { settledBefore, accountAt, wasRead: () => true, isOfClosedNetwork: closed.isClosed, isWhole: false },
+    { find: (finding) => findings.push(finding), unclaimed: () => {}, skipped: () => {} },
   );
   return { claims, shown };
 }

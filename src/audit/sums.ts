@@ -71,6 +71,8 @@ export interface AccountLedger {
   told(account: string, asset: string, amount: bigint): void;
   moved(evidence: Evidence): void;
   unclaimed(evidence: Evidence, asset: string, amount: bigint): void;
+  /** The books of the account's network are closed: what follows is of the next network. */
+  networkClosed(chainId: ChainId, account: string): void;
   openingOf(chainId: ChainId, account: string): Opening | undefined;
   /** @param holds what the account holds at the block up to which its history was read */
   close(of: {
@@ -98,6 +100,11 @@ export function createAccountLedger(): AccountLedger {
   };
   return {
     opening: (opening) => void openings.set(`${opening.chainId} ${opening.account}`, opening),
+    networkClosed(chainId, account) {
+      const key = `${chainId} ${account}`;
+      openings.delete(key);
+      for (const each of told.keys()) if (each.startsWith(`${key} `)) told.delete(each);
+    },
     openingOf: (chainId, account) => openings.get(`${chainId} ${account}`),
     told: (account, asset, amount) =>
       void told.set(`${account} ${asset}`, (told.get(`${account} ${asset}`) ?? 0n) + amount),

@@ -4,6 +4,7 @@ import type { ChainId } from '../../domain/chains.ts';
 import type { Instant } from '../../domain/time.ts';
 import { evidenceOf, readAccount, type Witness, type WitnessedAccount } from './chains.ts';
 import { type DepositClaim, type Evidence, type Fact, factKey } from './claims.ts';
+import type { ClosedNetworks } from './closedNetworks.ts';
 import type { Gap } from './findings.ts';
 import { createSpill, type Spill } from './spill.ts';
 import type { AuditState, Workplace } from './state.ts';
@@ -14,6 +15,7 @@ export interface ReadingDeps {
   readonly deposits: Spill<DepositClaim>;
   readonly accounts: AccountLedger;
   readonly firstBlocks: ReadonlyMap<string, bigint>;
+  readonly closed: Pick<ClosedNetworks, 'report'>;
   readonly signal: AbortSignal;
   readonly progress: (transactions: number) => void;
 }
@@ -118,7 +120,9 @@ async function readWhole(
   if (first === undefined)
     return void gaps.push({
       of: `${account} on chain ${witness.chainId}`,
-      why: 'the log tells nothing of it: its books are not open',
+      why: deps.closed.report().some(({ chainId }) => chainId === witness.chainId)
+        ? 'its books were closed when its network began anew, and the service has not opened them again yet'
+        : 'the log tells nothing of it: its books are not open',
     });
   const from = first;
   for (const address of new Set([account, ...payinAddresses]))

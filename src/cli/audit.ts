@@ -9,7 +9,14 @@ import { mixed } from '../audit/collector.ts';
 import type { KeptHead } from '../audit/heads.ts';
 import { auditDirectory, leaveLast } from '../audit/last.ts';
 import { auditReadModels, type ReadModelsReport } from '../audit/readModels.ts';
-import { findingLines, restTexts, summaryText, sumsTables, type WholeReport } from '../audit/report.ts';
+import {
+  closedNetworkLines,
+  findingLines,
+  restTexts,
+  summaryText,
+  sumsTables,
+  type WholeReport,
+} from '../audit/report.ts';
 import { runAudit } from '../audit/run.ts';
 import { paymentStory } from '../audit/story.ts';
 import { openChains } from '../chains/open.ts';
@@ -201,6 +208,7 @@ function tellAll(report: WholeReport): void {
   for (const finding of shownOf(report)) printError(...findingLines(finding));
   for (const line of restTexts(report)) printError(line);
   for (const { of, why } of report.gaps) printError(`not looked at: ${of}: ${why}`);
+  for (const line of closedNetworkLines(report)) print(line);
   print(summaryText(report));
   const { readModels } = report;
   if (readModels)

@@ -1,13 +1,15 @@
 /** `npm run check-chain -- <chain>`: asks each node of a chain what it is and what it can, before and after going live. */
 import { Command } from 'commander';
+import { closeOldNetwork } from '../../commands/networkBegunAnew.ts';
 import { payOneself } from '../../commands/payOneself.ts';
 import type { Chain, Token } from '../../domain/chains.ts';
+import { isRefusal } from '../../domain/decider.ts';
 import { formatAmount, parseAmount } from '../../domain/money.ts';
 import type { Instant } from '../../domain/time.ts';
 import { checkNode, type NodeReport } from '../chains/checkNode.ts';
 import type { OpenChain } from '../chains/family.ts';
 import type { Config } from '../config.ts';
-import { forgetChain, identityOf } from '../postgres/chainIdentities.ts';
+import { forgetChain, furthestRead, identityOf } from '../postgres/chainIdentities.ts';
 import { type Database, openDatabase } from '../postgres/database.ts';
 import { signersOf } from '../roles/signers.ts';
 import { systemClock } from '../runtime/system.ts';
@@ -20,11 +22,12 @@ import { runProgram, untilInterrupted } from './program.ts';
 
 interface Options {
   readonly begunAnew?: true;
+  readonly force?: true;
   /** In whole tokens; true where none is named. */
   readonly pay?: string | true;
 }
 
-async function run(stated: string, { begunAnew, pay }: Options): Promise<void> {
+async function run(stated: string, { begunAnew, force, pay }: Options): Promise<void> {
   const config = readEnvironment();
   const chain = namedChain(stated);
   if (!chain) throw new Error(`${stated} is no chain of the catalogue: name one of ${chainNames()}`);
@@ -33,7 +36,7 @@ async function run(stated: string, { begunAnew, pay }: Options): Promise<void> {
   const paying = pay === undefined ? null : amountOf(config, chain, pay);
   const database = openDatabase({ url: config.databaseUrl, connectionsMax: 1 });
   try {
-    if (begunAnew) return await forget(database, chain);
+    if (begunAnew) return await beginAnew(chain, open, force === true);
     tell(chain, await check(config, database, chain, open));
   } finally {
     await database.close();
@@ -113,11 +116,58 @@ function tell({ name }: Chain, { remembered, reports, mixed }: Checked): void {
   if (mixed || reports.some(({ verdict }) => verdict === 'unfit')) process.exitCode = 1;
 }
 
-async function forget(database: Database, { id, name }: Chain): Promise<void> {
-  await forgetChain(database, id);
+/**
+ * Crash anywhere before the chain is forgotten: the next run finds the same proof that the network began anew, and goes on. Crash after it:
+ * the next run finds nothing to do.
+ */
+async function beginAnew(chain: Chain, open: OpenChain, force: boolean): Promise<void> {
+  const { id, name } = chain;
+  const signal = AbortSignal.timeout(closing_ms);
+  await withCore(async (core) => {
+    const network = await identityOf(core.database, id);
+    if (!force) await mustHaveBegunAnew(core.database, chain, { open, network, signal });
+    const rail = core.chains.get(id)?.rail ?? open.rail;
+    const old = { chainId: id, account: rail.account, payinAddresses: open.ingester.sharedAddresses, network };
+    const closed = await closeOldNetwork(core, old, operator(), signal);
+    if (isRefusal(closed)) throw new Error(closed.message);
+    for (const account of closed.books) print(`${name}: the books of ${account} are closed.`);
+    for (const account of closed.treasury) print(`${name}: the nonces of ${account} are closed.`);
+    const unreadable = await forgetChain(core.database, id);
+    if (unreadable > 0) print(`${name}: ${unreadable} transactions of the old network were never read.`);
+  });
   print(
-    `${name}: its network and how far it was read are forgotten. Restart the service: it reads from its oldest open payment on.`,
+    `${name}: its network and how far it was read are forgotten. Start the service: it opens the books on the new network, and reads from its oldest open payment on.`,
+    'npm run audit names payments that the old network left unsettled.',
   );
+}
+
+const closing_ms = 10 * 60_000;
+const answer_ms = 20_000;
+
+interface Proof {
+  readonly open: OpenChain;
+  readonly network: string | null;
+  readonly signal: AbortSignal;
+}
+
+/** Closing the books of a network that goes on would hide its payments from the audit. */
+async function mustHaveBegunAnew(database: Database, { id, name }: Chain, { open, network, signal }: Proof) {
+  const read = await furthestRead(database, id);
+  const answer = AbortSignal.any([signal, AbortSignal.timeout(answer_ms)]);
+  const asked = open.health.nodes.map(async (node) => {
+    const [identity, { head }] = await Promise.all([node.identity(answer), node.look(answer)]);
+    return { node: node.name, identity, head: head.blockNumber };
+  });
+  const answers = (await Promise.allSettled(asked)).flatMap((each) => (each.status === 'fulfilled' ? each.value : []));
+  if (answers.length === 0)
+    throw new Error(
+      `${name}: no node answers. Run this again when one does, or add --force if you know that it began anew`,
+    );
+  const same = answers.find(({ identity, head }) => identity === network && read !== null && head >= read);
+  if (same)
+    throw new Error(
+      `${name}: nothing to do. ${same.node} is of the network that was read, and its block ${same.head} is not behind block ${read}, up to which it was read. If it began anew all the same, add --force`,
+    );
 }
 
 const program = new Command('npm run check-chain --')
@@ -127,8 +177,9 @@ const program = new Command('npm run check-chain --')
   .argument('<chain>', 'its id, or its name in any letter case: 8453, base, Arbitrum')
   .option(
     '--begun-anew',
-    'instead: forget the chain’s network and how far it was read, after a test network was begun anew',
+    'instead: close the treasury’s books and nonces of a test network that began anew, and forget how far it was read; stop the service before',
   )
+  .option('--force', 'with --begun-anew: also if the nodes do not prove that the network began anew')
   .option(
     '--pay [amount]',
     'then pay this much from the treasury to itself and wait until it is final; a cent when left out, which production does not allow',

@@ -19,8 +19,28 @@ export async function rememberIdentity(sql: Sql, chainId: ChainId, identity: str
   return (await identityOf(sql, chainId)) ?? identity;
 }
 
-/** A test network was begun anew: its identity, and how far the old one was read, are of no use. */
-export async function forgetChain(sql: Sql, chainId: ChainId): Promise<void> {
-  await sql.query('DELETE FROM ops.chain_cursors WHERE chain_id = $1', [chainId]);
-  await sql.query('DELETE FROM ops.chain_identities WHERE chain_id = $1', [chainId]);
+/** The highest block that any pass has read of the chain; null before the first. @throws Unavailable */
+export async function furthestRead(sql: Sql, chainId: ChainId): Promise<bigint | null> {
+  const [row] = await sql.query<{ block: string | null }>(
+    'SELECT max(block_number)::text AS block FROM ops.chain_cursors WHERE chain_id = $1',
+    [chainId],
+  );
+  return row?.block ? BigInt(row.block) : null;
+}
+
+/**
+ * Deletes what is noted of a network that began anew: its identity, how far it was read, and transactions and blocks that could not be
+ * read. One statement, so that a crash leaves all or nothing.
+ * @returns how many unreadable transactions were noted
+ */
+export async function forgetChain(sql: Sql, chainId: ChainId): Promise<number> {
+  const [row] = await sql.query<{ unreadable: number }>(
+    `WITH cursors AS (DELETE FROM ops.chain_cursors WHERE chain_id = $1),
+          identities AS (DELETE FROM ops.chain_identities WHERE chain_id = $1),
+          blocks AS (DELETE FROM ops.unread_blocks WHERE chain_id = $1),
+          unreadable AS (DELETE FROM ops.work_failures WHERE worker = $2 RETURNING key)
+     SELECT count(*)::integer AS unreadable FROM unreadable`,
+    [chainId, `payins:${chainId}:unreadable`],
+  );
+  return row?.unreadable ?? 0;
 }

@@ -1,5 +1,5 @@
 /** What the books of the treasury's accounts stand on, for the worker that watches them and for the operator's tool. */
-import type { BooksAccount, BooksDeps, Recorded } from '../../commands/books.ts';
+import type { BooksAccount, BooksDeps, Range, Recorded } from '../../commands/books.ts';
 import type { Sql } from '../../projections/sql.ts';
 import { depositsAmong, type MovementsOf, movedBetween, movedIn } from '../../queries/books.ts';
 import type { OpenChain } from '../chains/family.ts';
@@ -21,10 +21,12 @@ export async function booksAccountsOf(
   return [...accounts].map((account) => ({ chainId, account, payinAddresses: account === own ? shared : [] }));
 }
 
-export const movementsOf = (
-  { chainId, account, payinAddresses }: BooksAccount,
-  range: Pick<MovementsOf, 'after' | 'upTo'>,
-): MovementsOf => ({ chainId, accounts: [...new Set([account, ...payinAddresses])], ...range });
+export const movementsOf = ({ chainId, account, payinAddresses }: BooksAccount, range: Range): MovementsOf => ({
+  chainId,
+  account,
+  accounts: [...new Set([account, ...payinAddresses])],
+  ...range,
+});
 
 const recordedIn = (sql: Sql): Recorded => ({
   moved: (of, range) => movedBetween(sql, movementsOf(of, range)),

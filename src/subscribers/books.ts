@@ -5,7 +5,7 @@ import { type BooksAccount, type BooksDeps, loadBooks, openBooksOf, recordLookAt
 import type { ChainId } from '../../domain/chains.ts';
 import { epochMs, minute_ms } from '../../domain/time.ts';
 import { type Amounts, isNothing, textsOf } from '../../domain/treasury/amounts.ts';
-import type { Books } from '../../domain/treasury/booksState.ts';
+import { type Books, type BooksState, networksClosedIn, openIn } from '../../domain/treasury/booksState.ts';
 import type { Worker } from './worker.ts';
 
 export interface BooksWorkerDeps extends BooksDeps {
@@ -29,6 +29,8 @@ const accountsWithin_ms = 15_000;
 
 /** How an account is being looked at. */
 interface Looking {
+  /** Networks that were closed when the account was read. */
+  networksClosed: number;
   /** Compared as soon as it is final. */
   standing: Standing | null;
   finalSince_ms: number | null;
@@ -50,8 +52,7 @@ export function booksWorker(deps: BooksWorkerDeps, chainId: ChainId): Worker<Boo
   let known: { readonly accounts: readonly BooksAccount[]; readonly at_ms: number } | null = null;
 
   function lookingOf({ account }: BooksAccount): Looking {
-    const fresh = { standing: null, finalSince_ms: null, next_ms: 0, differsSince_ms: null, compared: null };
-    const looking = looks.get(account) ?? fresh;
+    const looking = looks.get(account) ?? { ...unread, networksClosed: 0, next_ms: 0 };
     looks.set(account, looking);
     return looking;
   }
@@ -73,7 +74,9 @@ export function booksWorker(deps: BooksWorkerDeps, chainId: ChainId): Worker<Boo
     async act(of, signal) {
       const looking = lookingOf(of);
       const now_ms = epochMs(clock.now());
-      const state = await loadBooks(deps, of);
+      const loaded = await loadBooks(deps, of);
+      forgetOldNetwork(looking, loaded);
+      const state = openIn(loaded);
       const moved = state ? await movedSince(of, state) : '';
       if (!looking.standing && !isDue(looking, now_ms, moved)) {
         looking.next_ms = now_ms + every_ms;
@@ -91,8 +94,9 @@ export function booksWorker(deps: BooksWorkerDeps, chainId: ChainId): Worker<Boo
     },
   };
 
-  async function movedSince(of: BooksAccount, { opened }: Books): Promise<string> {
-    const moved = await deps.recorded.moved(of, { after: opened.blockNumber, upTo: everything });
+  async function movedSince(of: BooksAccount, { opened, networksClosed }: Books): Promise<string> {
+    const range = { networksClosed, after: opened.blockNumber, upTo: everything };
+    const moved = await deps.recorded.moved(of, range);
     return JSON.stringify(textsOf(moved));
   }
 
@@ -118,7 +122,7 @@ export function booksWorker(deps: BooksWorkerDeps, chainId: ChainId): Worker<Boo
     if (finality !== 'final') return false;
     looking.finalSince_ms ??= epochMs(clock.now());
     if (state) return compare(of, { ...looked, state }, signal);
-    await openBooksOf(deps, of, standing);
+    await openBooksOf(deps, of, { standing, networksClosed: looking.networksClosed });
     return true;
   }
 
@@ -145,6 +149,14 @@ export function booksWorker(deps: BooksWorkerDeps, chainId: ChainId): Worker<Boo
   function tell({ account }: BooksAccount, message: string): void {
     deps.alarm('booksOpen', { chainId, account }, message);
   }
+}
+
+const unread = { standing: null, finalSince_ms: null, differsSince_ms: null, compared: null };
+
+/** A balance that was read before the books were closed is one of the old network. */
+function forgetOldNetwork(looking: Looking, state: BooksState): void {
+  const networksClosed = networksClosedIn(state);
+  if (looking.networksClosed !== networksClosed) Object.assign(looking, { ...unread, networksClosed });
 }
 
 /** What differs is looked at again soon, whatever has moved. */

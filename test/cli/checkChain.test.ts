@@ -4,7 +4,9 @@ import { chainOf } from '../../domain/chains.ts';
 import { networks as testNetworks } from '../../domain/testNetworks.ts';
 import { startAnvil } from '../../sandbox/anvil.ts';
 import { fund, plantTokens, sandboxTokenAbi } from '../../sandbox/tokens.ts';
-import { rememberIdentity } from '../../src/postgres/chainIdentities.ts';
+import { eventStoreOf } from '../../src/cli/connections.ts';
+import { openEventStore } from '../../src/eventstore/client.ts';
+import { forgetChain, rememberIdentity } from '../../src/postgres/chainIdentities.ts';
 import { createCursors } from '../../src/postgres/cursors.ts';
 import type { Database } from '../../src/postgres/database.ts';
 import { systemClock } from '../../src/runtime/system.ts';
@@ -14,6 +16,7 @@ import { onStop } from '../support/hooks.ts';
 import { runTool, type Told } from '../support/operatorTools.ts';
 import { minute } from '../support/payments.ts';
 import { freshDatabase } from '../support/postgres.ts';
+import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 
 describe('npm run check-chain', () => {
   let rpcUrl: string;
@@ -66,21 +69,81 @@ describe('npm run check-chain', () => {
     assert.match(foreign.said, /! it is of another network than 0xanother/);
   });
 
-  it('forgets a network that was begun anew', async () => {
-    await rememberIdentity(database, 8453, '0xanother', systemClock.now());
-    const cursors = createCursors(database);
-    const cursor = {
-      chainId: 8453,
-      pass: 'head',
-      blockNumber: 10n ** 9n,
-      blockHash: '0x',
-      chainTime: minute(1),
-    } as const;
-    await cursors.save(cursor, null);
-    const { code, said } = await check(['--begun-anew']);
-    assert.equal(code, 0, said);
-    assert.equal(await cursors.load(8453, 'head'), null);
-    assert.equal((await check([])).code, 0);
+  describe('--begun-anew', () => {
+    const books = `books-8453-${treasury}`;
+    let data: string;
+    beforeEach(async () => {
+      data = temporaryDirectory();
+      await rememberIdentity(database, 8453, '0xanother', systemClock.now());
+      await createCursors(database).save(cursorAt(10n ** 9n), null);
+    });
+    const begin = (...args: readonly string[]) => check(['--begun-anew', ...args], { DATA_DIR: data });
+    const cursorAt = (blockNumber: bigint) =>
+      ({ chainId: 8453, pass: 'head', blockNumber, blockHash: '0x', chainTime: minute(1) }) as const;
+
+    /** Of the log that the tool used. */
+    async function eventsIn(stream: string) {
+      const { eventStoreUrl, close } = await eventStoreOf({ data }, 'join');
+      const store = openEventStore({ url: eventStoreUrl });
+      const events = await store.read(stream);
+      await store.close();
+      await close();
+      return events;
+    }
+
+    it('closes the books of the old network and forgets how far it was read', async () => {
+      const { code, said } = await begin();
+      assert.equal(code, 0, said);
+      assert.match(said, new RegExp(`the books of ${treasury} are closed`));
+      assert.equal(await createCursors(database).load(8453, 'head'), null);
+      const [closed, ...others] = await eventsIn(books);
+      assert.ok(closed && others.length === 0);
+      const { reason, network } = closed.data as { reason: string; network: string };
+      assert.deepEqual(
+        [closed.type, reason, network, closed.metadata.cause.startsWith('operator:')],
+        ['BooksNetworkClosed', 'networkBegunAnew', '0xanother', true],
+      );
+      assert.equal((await check([])).code, 0);
+    });
+
+    it('closes nothing twice', async () => {
+      await begin();
+      const { code, said } = await begin();
+      assert.equal(code, 0, said);
+      assert.doesNotMatch(said, /are closed/);
+      assert.equal((await eventsIn(books)).length, 1);
+    });
+
+    it('goes on where it died before', async () => {
+      const died = await check(['--begun-anew'], { DATA_DIR: data, CRASH_AT: 'BooksNetworkClosed.afterAppend' });
+      assert.notEqual(died.code, 0);
+      assert.ok(await createCursors(database).load(8453, 'head'));
+      const { code, said } = await begin();
+      assert.equal(code, 0, said);
+      assert.equal((await eventsIn(books)).length, 1);
+      assert.equal(await createCursors(database).load(8453, 'head'), null);
+    });
+
+    it('refuses while a node shows the network that was read, unless it is forced', async () => {
+      const { hash } = await client.getBlock({ blockNumber: 0n });
+      await forgetChain(database, 8453);
+      await rememberIdentity(database, 8453, hash, systemClock.now());
+      await createCursors(database).save(cursorAt(3n), null);
+      const { code, said } = await begin();
+      assert.equal(code, 1);
+      assert.match(said, /Base: nothing to do\. node 1 .* is of the network that was read/);
+      assert.ok(await createCursors(database).load(8453, 'head'));
+      const forced = await begin('--force');
+      assert.equal(forced.code, 0, forced.said);
+      assert.equal((await eventsIn(books)).length, 1);
+    });
+
+    it('refuses while no node answers', async () => {
+      const { code, said } = await check(['--begun-anew'], { DATA_DIR: data, RPC_URLS_8453: 'http://127.0.0.1:9' });
+      assert.equal(code, 1);
+      assert.match(said, /no node answers/);
+      assert.ok(await createCursors(database).load(8453, 'head'));
+    });
   });
 
   it('pays a cent from the treasury to itself and waits until it is final', async () => {

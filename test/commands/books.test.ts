@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { AccountHistory, HistoryPage } from '../../commands/accountHistory.ts';
 import { type BooksAccount, type BooksDeps, loadBooks, openBooksOf, recordLookAt } from '../../commands/books.ts';
 import { compareBooks } from '../../commands/compareBooks.ts';
+import { openIn } from '../../domain/treasury/booksState.ts';
 import { minute } from '../support/payments.ts';
 import { accepted, Crashed, crashAt, processes } from '../support/processes.ts';
 
@@ -35,9 +36,9 @@ async function opened() {
     ...{ handle: start(more), clock, history, recorded },
   });
   const deps = process();
-  await accepted(openBooksOf(deps, of, standing(1n, 100n)));
+  await accepted(openBooksOf(deps, of, { standing: standing(1n, 100n), networksClosed: 0 }));
   const look = async (by: BooksDeps = process(), coin = 115n) => {
-    const state = (await loadBooks(by, of)) ?? assert.fail();
+    const state = openIn(await loadBooks(by, of)) ?? assert.fail();
     const how = { search: true, patienceOver: false, closingDue: true };
     return recordLookAt(by, of, { state, standing: standing(5n, coin), ...how }, signal);
   };

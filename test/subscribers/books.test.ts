@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import type { AccountHistory, AccountTransaction, Standing } from '../../commands/accountHistory.ts';
-import type { BooksAccount } from '../../commands/books.ts';
+import type { BooksAccount, Range } from '../../commands/books.ts';
 import { minute_ms, plus } from '../../domain/time.ts';
+import { closeNetwork } from '../../domain/treasury/books.ts';
+import { books } from '../../domain/treasury/booksState.ts';
 import { booksWorker } from '../../src/subscribers/books.ts';
 import { minute } from '../support/payments.ts';
-import { processes } from '../support/processes.ts';
+import { accepted, processes } from '../support/processes.ts';
 
 const of: BooksAccount = { chainId: 8453, account: '0xA', payinAddresses: [] };
 const { signal } = new AbortController();
@@ -37,7 +39,7 @@ function given() {
   };
   const alarms: string[] = [];
   const recorded = {
-    moved: async () => ({ coin: chain.moved }),
+    moved: async (_: BooksAccount, { networksClosed }: Range) => ({ coin: networksClosed === 0 ? chain.moved : 0n }),
     hashes: async () => new Set<string>(),
     deposits: async () => new Set<string>(),
   };
@@ -59,7 +61,13 @@ function given() {
   const restart = () => {
     worker = begin();
   };
-  return { chain, alarms, round, types, restart };
+  const beginAnew = async () => {
+    Object.assign(chain, { balance: 30n, block: 0n });
+    const end = { network: 'old', payinAddresses: [], now: clock.now() };
+    const by = { cause: 'operator:ada', appId: null } as const;
+    await accepted(start()(books, '8453-0xA', (state) => closeNetwork(state, end), by));
+  };
+  return { chain, alarms, round, types, restart, beginAnew };
 }
 
 const sent: AccountTransaction = {
@@ -131,5 +139,31 @@ describe('whoever watches the books', () => {
     await round(61);
     await round(2);
     assert.deepEqual([await types(), alarms], [['BooksOpened', 'TopUpSeen', 'BooksClosed'], []]);
+  });
+
+  describe('on a network that begins anew', () => {
+    it('opens them again at the new network’s balance, and counts no movement of the old network', async () => {
+      const { chain, round, types, alarms, beginAnew } = given();
+      await round();
+      chain.moved = -10n;
+      chain.balance = 90n;
+      await round(61);
+      await beginAnew();
+      for (let looks = 0; looks < 8; looks += 1) await round(10);
+      const expected = ['BooksOpened', 'BooksClosed', 'BooksNetworkClosed', 'BooksOpened', 'BooksClosed'];
+      assert.deepEqual([await types(), alarms], [expected, []]);
+    });
+
+    it('opens them at no balance that was read on the old network', async () => {
+      const { chain, round, types, beginAnew } = given();
+      chain.finality = 'open';
+      await round();
+      await beginAnew();
+      chain.finality = 'final';
+      const calls = chain.calls;
+      await round(3);
+      assert.deepEqual(await types(), ['BooksNetworkClosed', 'BooksOpened']);
+      assert.ok(chain.calls > calls + 1, 'the balance is read again');
+    });
   });
 });

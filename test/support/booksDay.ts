@@ -12,6 +12,7 @@ import type { PurposeKind } from '../../domain/transfer/key.ts';
 import type { AssetRef, SignedAttempt } from '../../domain/transfer/shapes.ts';
 import { adoptTransaction } from '../../domain/treasury/adopting.ts';
 import { isNothing } from '../../domain/treasury/amounts.ts';
+import { openIn } from '../../domain/treasury/booksState.ts';
 import type { Purpose } from '../../domain/treasury/events.ts';
 import { cancelNonce, nonceOf, openAndAssign, openTreasury, useUpNonce } from '../../domain/treasury/nonces.ts';
 import * as operations from '../../domain/treasury/operation.ts';
@@ -78,7 +79,8 @@ export async function beginDay(ground: Ground) {
   await fill(database, store, workSet, []);
   await project();
   await ground.settle();
-  await accepted(openBooksOf(deps, of, await history.standing(account, signal)));
+  const first = await history.standing(account, signal);
+  await accepted(openBooksOf(deps, of, { standing: first, networksClosed: 0 }));
 
   /** The next nonce, as signing takes it. */
   async function number(purpose: Purpose, units: bigint): Promise<bigint | null> {
@@ -144,7 +146,7 @@ export async function beginDay(ground: Ground) {
   async function look(patienceOver = false) {
     await project();
     pass();
-    const [standing, state] = [await history.standing(account, signal), await loadBooks(deps, of)];
+    const [standing, state] = [await history.standing(account, signal), openIn(await loadBooks(deps, of))];
     assert.ok(state);
     assert.equal(await history.finality(standing, signal), 'final');
     const how = { search: true, patienceOver, closingDue: true };
@@ -180,11 +182,11 @@ export async function beginDay(ground: Ground) {
     const { rest } = await look();
     assert.deepEqual(rest, {});
     await project();
-    const state = await loadBooks(deps, of);
+    const state = openIn(await loadBooks(deps, of));
     assert.ok(state?.closed && state.open === null);
     const compared = await compareBooks(deps, of, async () => new Set(), signal);
     assert.deepEqual(compared?.difference, {});
-    const range = { after: state.opened.blockNumber, upTo: compared?.blockNumber ?? 0n };
+    const range = { networksClosed: 0, after: state.opened.blockNumber, upTo: compared?.blockNumber ?? 0n };
     const sums: Record<string, bigint> = { ...state.opened.balances };
     for (const { asset, units } of await movementSums(database, movementsOf(of, range)))
       sums[asset] = (sums[asset] ?? 0n) + units;

@@ -10,15 +10,16 @@ const empty =
     return [];
   };
 
-/** Movements of accounts, in blocks behind one and up to another. */
-function moved(view: View, [chainId, accounts, after, upTo]: Values): readonly Row[] {
+/** Movements of accounts, in blocks behind one and up to another, of events behind a position. */
+function moved(view: View, [chainId, accounts, after, upTo, position]: Values): readonly Row[] {
   return view
     .rows('treasury_movements')
     .filter((row) => row['chain_id'] === chainId && accounts.includes(row['account']))
-    .filter((row) => BigInt(row['block_number']) > BigInt(after) && BigInt(row['block_number']) <= BigInt(upTo));
+    .filter((row) => BigInt(row['block_number']) > BigInt(after) && BigInt(row['block_number']) <= BigInt(upTo))
+    .filter((row) => BigInt(row['position']) > BigInt(position));
 }
 
-const ofBooks = isOneOf('opening', 'topUp', 'flush', 'explained');
+const ofBooks = isOneOf('opening', 'topUp', 'flush', 'explained', 'networkClosed');
 
 export const accountStatements: Statements = [
   ['FROM apps WHERE app_id = $1', (view, [appId]) => [view.get('apps', [appId]) ?? []].flat()],

@@ -31,7 +31,15 @@ interface Attempt {
   fate: AttemptClaim['fate'];
   /** It can never land and has not used its nonce up. */
   lapsed: boolean;
-  landed: { readonly block: string; readonly cost: AttemptClaim['cost']; readonly arrived: string | null } | null;
+  landed: Landed | null;
+}
+
+interface Landed {
+  readonly block: string;
+  readonly cost: AttemptClaim['cost'];
+  readonly arrived: string | null;
+  /** Log position of the event that says so. */
+  readonly position: string;
 }
 
 export interface Leg {
@@ -40,6 +48,8 @@ export interface Leg {
   end(): void;
   /** What has left for good; null while nothing has. */
   settled(): { readonly amount: bigint } | null;
+  /** Log position of the last attempt's signature; null before one. */
+  signedAt(): string | null;
 }
 
 const settledFates: ReadonlySet<string> = new Set(['settled', 'short']);
@@ -76,14 +86,14 @@ export function createLeg(ordered: Ordered, out: Out): Leg {
     if (attempt.fate === 'dead' || attempt.lapsed)
       find('illegalEvent', entry, `attempt ${number} was proven dead before`);
     attempt.fate = fate;
-    attempt.landed = { block: blockNumber, cost, arrived };
+    attempt.landed = { block: blockNumber, cost, arrived, position: entry.position };
     if (fate === 'settled') settled = number;
   }
 
   function die(entry: Entry) {
     const { attempt: number, proof } = entry.data;
     const attempt = attempts.get(number);
-    if (attempt) bury(attempt, proof);
+    if (attempt) bury(attempt, proof, entry);
     else find('illegalEvent', entry, `there is no attempt ${number}`);
   }
 
@@ -108,15 +118,16 @@ export function createLeg(ordered: Ordered, out: Out): Leg {
       for (const attempt of attempts.values()) out.claim(claimOf(ordered, attempt, settledBy));
     },
     settled: () => (settled === null ? null : { amount: ordered.amount }),
+    signedAt: () => [...attempts.values()].at(-1)?.entry.position ?? null,
   };
 }
 
 /** It failed on its chain, or can never come there. */
-function bury(attempt: Attempt, { reason, landed }: Entry['data']): void {
+function bury(attempt: Attempt, { reason, landed }: Entry['data'], { position }: Entry): void {
   attempt.fate = 'dead';
   attempt.lapsed = reason === 'validityPassed';
   if (landed && landed.hash === attempt.entry.data.hash)
-    attempt.landed = { block: landed.blockNumber, cost: landed.cost, arrived: null };
+    attempt.landed = { block: landed.blockNumber, cost: landed.cost, arrived: null, position };
 }
 
 /** After an operator has decided about one that fell short. */
@@ -150,6 +161,7 @@ function claimOf(ordered: Ordered, { entry, fate, landed }: Attempt, settledBy: 
     receiver: data.receiver,
     form: ordered.form,
     fate,
+    position: landed?.position ?? entry.position,
     block: landed?.block ?? null,
     cost: landed?.cost ?? null,
     arrived: settledFates.has(fate) ? (landed?.arrived ?? null) : null,

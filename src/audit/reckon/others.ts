@@ -34,6 +34,7 @@ export function createUnmatchedReckoner(out: Out): Reckoner {
         side: 'log',
         kind: 'unmatched',
         where: whereOf(seen),
+        position: seen.position,
         chainId,
         txHash,
         phase: 'confirmed',
@@ -43,6 +44,10 @@ export function createUnmatchedReckoner(out: Out): Reckoner {
       if (givenTo !== null) return;
       out.sum(chainId, token.address, 'received', BigInt(amount));
       if (refund === null) out.sum(chainId, token.address, 'held', BigInt(amount));
+      const { stream, position } = seen;
+      if (refund?.settled() != null) return;
+      const what = refund === null ? `${amount} of ${token.address} are held` : 'its refund is not settled';
+      out.unsettled({ chainId, stream, position, what });
     },
   };
 
@@ -61,6 +66,7 @@ export function createUnmatchedReckoner(out: Out): Reckoner {
 
 /** `treasury-<chainId>-<account>`: of any length, so that nothing of it is kept. */
 export function createTreasuryReckoner(out: Out): Reckoner {
+  let networksClosed = 0;
   return {
     next(entry) {
       const { type, data } = entry;
@@ -68,6 +74,7 @@ export function createTreasuryReckoner(out: Out): Reckoner {
       const own = {
         side: 'log',
         where: whereOf(entry),
+        position: entry.position,
         chainId,
         account,
         cost: null,
@@ -81,8 +88,9 @@ export function createTreasuryReckoner(out: Out): Reckoner {
       const { landed } = data;
       if ((type === 'NonceUsedUp' || type === 'SweepConfirmed') && landed)
         claim({ kind: 'cancel', txHash: landed.hash, cost: landed.cost, block: landed.blockNumber });
+      if (type === 'TreasuryNetworkClosed') networksClosed += 1;
       if (type === 'NonceAssigned')
-        out.once(`nonce ${entry.stream} ${data.nonce}`, {
+        out.once(`nonce ${entry.stream} ${networksClosed} ${data.nonce}`, {
           where: own.where,
           says: `nonce ${data.nonce} was handed out`,
           code: 'illegalEvent',
@@ -101,6 +109,7 @@ export function createBooksReckoner(out: Out): Reckoner {
       const [chainId, account] = accountOf(entry.stream);
       const key = `${chainId} ${account}`;
       if (type === 'BooksOpened') out.opening({ chainId, account, block: data.blockNumber, balances: data.balances });
+      if (type === 'BooksNetworkClosed') out.networkClosed({ chainId, account, position: entry.position, ...data });
       if (type === 'DifferenceExplained')
         for (const [asset, amount] of Object.entries<string>(data.differences)) out.told(key, asset, BigInt(amount));
       if (type !== 'TopUpSeen') return;
@@ -111,6 +120,7 @@ export function createBooksReckoner(out: Out): Reckoner {
         side: 'log',
         kind: 'topUp',
         where: whereOf(entry),
+        position: entry.position,
         chainId,
         account,
         cost: null,
@@ -165,8 +175,12 @@ export function createOperationReckoner(out: Out, book: Book, approvalFrom_micro
     end() {
       leg?.end();
       const settled = leg?.settled();
-      if (!ordered || !settled) return;
+      if (!ordered) return;
       const { kind, chainId, token } = ordered.data;
+      const position = leg?.signedAt() ?? null;
+      if (!settled && position !== null)
+        out.unsettled({ chainId, stream: ordered.stream, position, what: `its ${kind} is signed and not settled` });
+      if (!settled) return;
       if (kind === 'withdrawal') out.sum(chainId, token.address, 'withdrawn', settled.amount);
       if (kind === 'sweep') out.sum(chainId, token.address, 'swept', settled.amount);
     },

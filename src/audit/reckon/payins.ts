@@ -1,4 +1,5 @@
 /** What came for one payment, by its own events: each transfer, and whether it is still there. */
+import type { ChainId } from '../../../domain/chains.ts';
 import { transferId } from '../../../domain/payment/shapes.ts';
 import type { InflowClaim, Out } from '../claims.ts';
 import type { Entry } from '../entry.ts';
@@ -20,6 +21,8 @@ export interface Payins {
   confirmed(id: string): Entry['data'] | null;
   /** What is confirmed, by asset. */
   received(): ReadonlyMap<string, bigint>;
+  /** Transfers that are there: by chain, the log position of the last one, and whether all are final. */
+  seen(): ReadonlyMap<ChainId, { readonly position: string; readonly confirmed: boolean }>;
   end(): void;
 }
 
@@ -49,6 +52,15 @@ export function createPayins(out: Out): Payins {
       }
       return sums;
     },
+    seen() {
+      const seen = new Map<ChainId, { readonly position: string; readonly confirmed: boolean }>();
+      for (const { entry, phase } of payins.values()) {
+        const { chainId } = entry.data.transfer;
+        const confirmed = phase === 'confirmed' && (seen.get(chainId)?.confirmed ?? true);
+        if (phase !== 'gone') seen.set(chainId, { position: entry.position, confirmed });
+      }
+      return seen;
+    },
     end() {
       for (const [id, payin] of payins) out.claim(claimOf(id, payin));
     },
@@ -61,6 +73,7 @@ function claimOf(id: string, { entry, phase }: Payin): InflowClaim {
     side: 'log',
     kind: 'payin',
     where: { stream: entry.stream, revision: entry.revision, id: entry.id },
+    position: entry.position,
     chainId,
     txHash,
     transferId: id,

@@ -1,11 +1,11 @@
 /** One payment, reckoned again from its events: what came, how it was divided, what left, what is held. */
 import { chainOf } from '../../../domain/chains.ts';
-import type { Out } from '../claims.ts';
+import type { Out, Unsettled } from '../claims.ts';
 import type { Entry } from '../entry.ts';
 import { type FindingCode, findingAt } from '../findings.ts';
 import { fundingFindings, termsOf } from './funding.ts';
 import { createLeg, type Leg, orderedOf } from './legs.ts';
-import { assetKey, createPayins } from './payins.ts';
+import { assetKey, createPayins, type Payins } from './payins.ts';
 import type { Reckoner } from './reckoner.ts';
 import { createRefunds } from './refunds.ts';
 
@@ -15,10 +15,11 @@ interface Payment {
   funded: Entry | null;
   bounced: boolean;
   payout: Leg | null;
+  ordered: Entry | null;
 }
 
 export function createPaymentReckoner(out: Out): Reckoner {
-  const payment: Payment = { created: null, funded: null, bounced: false, payout: null };
+  const payment: Payment = { created: null, funded: null, bounced: false, payout: null, ordered: null };
   const payins = createPayins(out);
   const leftOf = (key: string): bigint =>
     (payins.received().get(key) ?? 0n) - usedFor(payment, key) - refunds.taken(key);
@@ -67,6 +68,7 @@ export function createPaymentReckoner(out: Out): Reckoner {
         out.sum(Number(chainId), asset, 'held', leftOf(key));
       }
       sumUp(payment, out);
+      for (const unsettled of unsettledIn(payment, payins, leftOf)) out.unsettled(unsettled);
     },
   };
 }
@@ -100,6 +102,29 @@ function order(payment: Payment, entry: Entry, out: Out): void {
     out.find(findingAt('payoutWrong', entry, what));
   }
   payment.payout ??= createLeg(orderedOf(data), out);
+  payment.ordered ??= entry;
+}
+
+/** What it neither paid out nor sent back, by the chain that this concerns. */
+function unsettledIn(
+  { created, payout, ordered, bounced }: Payment,
+  payins: Payins,
+  leftOf: (key: string) => bigint,
+): readonly Unsettled[] {
+  const stream = created?.stream ?? '';
+  const isDue = payout !== null && payout.settled() === null && !bounced;
+  const found: Unsettled[] = [...payins.seen()].flatMap(([chainId, { position, confirmed }]) => {
+    const held = [...payins.received().keys()].filter((key) => key.startsWith(`${chainId} `) && leftOf(key) > 0n);
+    const what = [
+      ...(confirmed ? [] : ['its payin is not final']),
+      ...held.map((key) => `${leftOf(key)} of ${key.split(' ')[1]} are held`),
+      ...(isDue ? [`its payout on chain ${ordered?.data.chainId} is not settled`] : []),
+    ];
+    return what.length === 0 ? [] : [{ chainId, stream, position, what: what.join('; ') }];
+  });
+  if (!isDue || !ordered || found.some(({ chainId }) => chainId === ordered.data.chainId)) return found;
+  const position = payout.signedAt() ?? ordered.position;
+  return [...found, { chainId: ordered.data.chainId, stream, position, what: 'its payout is not settled' }];
 }
 
 /** What divided the money that came; null while nothing did, and where the payment bounced before anything left. */

@@ -6,6 +6,7 @@ import { createLeg, type Leg, orderedOf } from './legs.ts';
 import { assetKey } from './payins.ts';
 
 interface Refund {
+  readonly ordered: Entry;
   readonly leg: Leg;
   readonly chainId: number;
   readonly asset: string;
@@ -36,7 +37,7 @@ export function createRefunds(out: Out, left: (key: string) => bigint): Refunds 
       if (refund !== refunds.size + 1) find('illegalEvent', entry, `refund ${refund} follows ${refunds.size} refunds`);
       const [sent, taken] = [BigInt(amount), BigInt(amount) + BigInt(networkFee)];
       const leg = createLeg(orderedOf(entry.data), out);
-      refunds.set(refund, { leg, chainId, asset: token.address, sent, taken, calledOff: false });
+      refunds.set(refund, { ordered: entry, leg, chainId, asset: token.address, sent, taken, calledOff: false });
       const missing = -left(assetKey(chainId, token.address));
       if (missing > 0n) find('refundBeyondCap', entry, `${missing} more is to go back than is held`);
     },
@@ -54,6 +55,14 @@ export function createRefunds(out: Out, left: (key: string) => bigint): Refunds 
       standing().reduce((sum, { chainId, asset, taken }) => (assetKey(chainId, asset) === key ? sum + taken : sum), 0n),
     end() {
       for (const { leg } of refunds.values()) leg.end();
+      for (const { leg, ordered } of standing())
+        if (leg.settled() === null)
+          out.unsettled({
+            chainId: ordered.data.chainId,
+            stream: ordered.stream,
+            position: leg.signedAt() ?? ordered.position,
+            what: `refund ${ordered.data.refund} is not settled`,
+          });
       for (const { chainId, asset, sent, taken } of standing()) {
         out.sum(chainId, asset, 'refunded', sent);
         out.sum(chainId, asset, 'networkFees', taken - sent);

@@ -1,12 +1,13 @@
 /** `npm run treasury -- books`: opening, what came in, what went out and what it cost, beside what each account holds. */
 import type { Command } from 'commander';
-import { type BooksAccount, explainBooks } from '../../../commands/books.ts';
+import { type BooksAccount, explainBooks, loadBooks } from '../../../commands/books.ts';
 import { type Compared, compareBooks } from '../../../commands/compareBooks.ts';
 import { loadTreasury } from '../../../commands/treasuryAccount.ts';
 import { type ChainId, chainOf, findChain, tokenAt } from '../../../domain/chains.ts';
 import { coinAddress, coinOf } from '../../../domain/coins.ts';
 import { isRefusal } from '../../../domain/decider.ts';
 import { formatAmount } from '../../../domain/money.ts';
+import { networksClosedIn } from '../../../domain/treasury/booksState.ts';
 import { type MovementSum, movementSums, signedAmong } from '../../../queries/books.ts';
 import type { OpenChain } from '../../chains/family.ts';
 import { booksAccountsOf, booksDeps, movementsOf } from '../../roles/books.ts';
@@ -37,6 +38,8 @@ interface Page {
   readonly of: BooksAccount;
   /** Undefined while the books are not open. */
   readonly compared: Compared | undefined;
+  /** Networks of the chain that began anew and were closed. */
+  readonly networksClosed: number;
   readonly lines: readonly Line[];
 }
 
@@ -46,11 +49,12 @@ async function pageOf(core: Core, chain: OpenChain, of: BooksAccount, signal: Ab
   const isOurs = async (hashes: readonly string[]) =>
     new Set([...(await signedAmong(core.database, hashes)), ...hashes.filter((hash) => cancels.has(hash))]);
   const compared = await compareBooks(booksDeps(core, chain), of, isOurs, signal);
-  if (!compared) return { of, compared, lines: [] };
-  const range = { after: compared.state.opened.blockNumber, upTo: compared.blockNumber };
+  if (!compared) return { of, compared, networksClosed: networksClosedIn(await loadBooks(core, of)), lines: [] };
+  const { opened, networksClosed } = compared.state;
+  const range = { networksClosed, after: opened.blockNumber, upTo: compared.blockNumber };
   const sums = await movementSums(core.database, movementsOf(of, range));
   const assets = [coinAddress, ...chainOf(of.chainId).tokens.map(({ address }) => address)];
-  return { of, compared, lines: assets.map((asset) => lineOf(of, asset, compared, sums)) };
+  return { of, compared, networksClosed, lines: assets.map((asset) => lineOf(of, asset, compared, sums)) };
 }
 
 const told = new Set(['topUp', 'flush', 'explained']);
@@ -85,9 +89,10 @@ function showPages(pages: readonly Page[], json: boolean): void {
     return;
   }
   printTable(Object.fromEntries(lines.map((line) => [nameOf(line), inWords(line)])));
-  for (const { of, compared } of pages) {
+  for (const { of, compared, networksClosed } of pages) {
+    const began = networksClosed === 0 ? '' : ' on the network that began anew';
     if (!compared)
-      print(`${of.account} on ${chainOf(of.chainId).name}: its books are not open yet, the service opens them`);
+      print(`${of.account} on ${chainOf(of.chainId).name}: its books are not open yet, the service opens them${began}`);
     else if (compared.evidence) print(`${of.account} on ${chainOf(of.chainId).name}: ${compared.evidence}`);
   }
 }

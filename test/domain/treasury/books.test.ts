@@ -1,8 +1,14 @@
 import assert from 'node:assert/strict';
 import { type Decision, isRefusal } from '../../../domain/decider.ts';
-import { explainDifference, openBooks, recordLook } from '../../../domain/treasury/books.ts';
+import {
+  closeNetwork,
+  explainDifference,
+  type Opening,
+  openBooks,
+  recordLook,
+} from '../../../domain/treasury/books.ts';
 import type { BooksEvent } from '../../../domain/treasury/booksEvents.ts';
-import { type BooksState, books } from '../../../domain/treasury/booksState.ts';
+import { type BooksState, books, openIn } from '../../../domain/treasury/booksState.ts';
 import type { Look, Unrecorded } from '../../../domain/treasury/reckoning.ts';
 import { minute } from '../../support/payments.ts';
 
@@ -11,7 +17,14 @@ const block = (number: bigint) => ({ blockNumber: number, blockHash: `0xb${numbe
 const opening = { coin: 1_000n, [usdc]: 500n };
 
 const opened = then(null, (state) =>
-  openBooks(state, { chainId: 8453, account: '0xA', ...block(100n), balances: opening, now: minute(0) }),
+  openBooks(state, {
+    chainId: 8453,
+    account: '0xA',
+    ...block(100n),
+    balances: opening,
+    now: minute(0),
+    networksClosed: 0,
+  }),
 );
 
 function then(state: BooksState, decide: (state: BooksState) => Decision<BooksEvent>): BooksState {
@@ -26,6 +39,7 @@ function decided(state: BooksState, decide: (state: BooksState) => Decision<Book
 
 /** A look at block 120 that finds nothing new, unless told otherwise. */
 const look = (over: Partial<Look> & { readonly balances?: Record<string, bigint> } = {}): Look => ({
+  networksClosed: 0,
   standing: { ...block(120n), balances: over.balances ?? opening },
   moved: {},
   unrecorded: [],
@@ -174,5 +188,70 @@ describe('the books of an account', () => {
     );
     const state = seen.reduce(books.evolve, opened);
     assert.deepEqual(typesAfter(state, { ...flooded, standing: { ...flooded.standing, ...block(125n) } }), []);
+  });
+
+  describe('when the network of their chain begins anew', () => {
+    const end = { network: 'old', payinAddresses: ['C1'], now: minute(60) };
+    const ended = then(opened, (state) => closeNetwork(state, end));
+    const fresh = { coin: 3n };
+    const reopening = {
+      ...{ chainId: 8453, account: '0xA', ...block(5n), balances: fresh, now: minute(70), networksClosed: 1 },
+    } as const satisfies Opening;
+
+    it('close with the reason, the old network and the last known balances', () => {
+      const moved = { coin: -7n };
+      const balances = { ...opening, coin: 993n };
+      const closed = then(opened, (state) => recordLook(state, look({ moved, balances })));
+      const [event, ...others] = decided(closed, (state) => closeNetwork(state, end));
+      assert.equal(others.length, 0);
+      assert.deepEqual(event, {
+        type: 'BooksNetworkClosed',
+        data: {
+          reason: 'networkBegunAnew',
+          network: 'old',
+          last: { blockNumber: '120', blockHash: '0xb120', balances: { coin: '993', [usdc]: '500' } },
+          payinAddresses: ['C1'],
+          closedAt: minute(60),
+        },
+      });
+    });
+
+    it('close once, however often this is ordered', () => {
+      assert.deepEqual(
+        decided(ended, (state) => closeNetwork(state, end)),
+        [],
+      );
+    });
+
+    it('record where the old network ends even if they were never opened', () => {
+      const [event] = decided(null, (state) => closeNetwork(state, end));
+      assert.equal(event?.type === 'BooksNetworkClosed' && event.data.last, null);
+    });
+
+    it('are closed until they open at a balance of the new network', () => {
+      assert.equal(openIn(ended), null);
+      assert.ok(isRefusal(recordLook(ended, look({ networksClosed: 1 }))));
+      assert.ok(isRefusal(explainDifference(ended, 'by hand', minute(61))));
+      const again = openIn(then(ended, (state) => openBooks(state, reopening)));
+      assert.deepEqual([again?.own, again?.opened.blockNumber, again?.networksClosed], [fresh, 5n, 1]);
+    });
+
+    it('refuse a balance that was read before they were closed', () => {
+      assert.ok(isRefusal(openBooks(ended, { ...reopening, ...block(130n), networksClosed: 0 })));
+    });
+
+    it('refuse what was compared before they were closed, also once they are open again', () => {
+      const again = then(ended, (state) => openBooks(state, reopening));
+      const stale = look({ unrecorded: [strange()], balances: { ...opening, [usdc]: 550n } });
+      assert.ok(isRefusal(recordLook(again, stale)));
+      const now = { networksClosed: 1, standing: { ...block(6n), balances: fresh } };
+      assert.deepEqual(typesAfter(again, look(now)), ['BooksClosed']);
+    });
+
+    it('close again when the network begins anew once more', () => {
+      const again = then(ended, (state) => openBooks(state, reopening));
+      const twice = then(again, (state) => closeNetwork(state, end));
+      assert.equal(twice?.networksClosed, 2);
+    });
   });
 });

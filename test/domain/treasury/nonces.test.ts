@@ -5,6 +5,7 @@ import type { Purpose, TreasuryEvent } from '../../../domain/treasury/events.ts'
 import {
   assignNonce,
   cancelNonce,
+  closeTreasuryNetwork,
   nonceOf,
   openTreasury,
   unminedOf,
@@ -52,6 +53,10 @@ const taken = (nonce: number): TreasuryEvent => ({
   type: 'NonceTaken',
   data: { nonce: String(nonce), detail: `transaction x used nonce ${nonce}`, proven: true, seenAt: now },
 });
+const networkClosed: TreasuryEvent = {
+  type: 'TreasuryNetworkClosed',
+  data: { reason: 'networkBegunAnew', network: 'old', closedAt: now },
+};
 const assigning = (purpose: Purpose, minedNonce = 7) => {
   return (state: TreasuryState) => assignNonce(state, { purpose, moves, minedNonce: BigInt(minedNonce), now });
 };
@@ -352,5 +357,60 @@ describe('a treasury', () => {
         { numRuns: 25 },
       );
     });
+  });
+});
+
+describe('a treasury whose network begins anew', () => {
+  const closing = (state: TreasuryState) => closeTreasuryNetwork(state, { network: 'old', now });
+  const opening = (state: TreasuryState) =>
+    openTreasury(state, { chainId: 1, account: treasuryAccount, minedNonce: 2n, now });
+
+  it('ends its history with the reason and the old network, once', () => {
+    given([opened(), assigned(7, payout('a'))])
+      .when(closing)
+      .then([networkClosed]);
+    given([opened(), networkClosed]).when(closing).thenNothing();
+    given([]).when(closing).thenNothing();
+  });
+
+  it('opens at the new network’s nonce, also when that is lower', () => {
+    given([opened(), networkClosed])
+      .when(opening)
+      .then([opened(2)]);
+  });
+
+  it('gives a purpose that had a nonce of the old network a new nonce', () => {
+    given([opened(), assigned(7, payout('a')), networkClosed, opened(2)])
+      .when(assigning(payout('a'), 2))
+      .then([assigned(2, payout('a'))]);
+  });
+
+  it('forgets taken nonces and outflows of the old network', () => {
+    given([opened(), taken(7), networkClosed, opened(2)])
+      .when(assigning(payout('a'), 2))
+      .then([assigned(2, payout('a'))]);
+  });
+
+  it('opens at the new network’s nonce also when payouts were resumed before', () => {
+    given([opened(), paused, networkClosed, resumed])
+      .when(opening)
+      .then([opened(2)]);
+  });
+
+  it('takes no nonce below its new history for one that a stranger used', () => {
+    const reporting = (state: TreasuryState) =>
+      reportTaken(state, { nonce: 7n, detail: 'used by none of the attempts', proven: false, now });
+    given([opened(), assigned(7, payout('a')), networkClosed])
+      .when(reporting)
+      .thenNothing();
+    given([opened(), assigned(7, payout('a')), networkClosed, opened(9)])
+      .when(reporting)
+      .thenNothing();
+  });
+
+  it('stays paused until an operator resumes payouts', () => {
+    given([opened(), paused, networkClosed, opened(2)])
+      .when(assigning(payout('a'), 2))
+      .thenRefused('treasuryPaused');
   });
 });
