@@ -68,7 +68,13 @@ describe('before an EVM payout is signed', () => {
   for (const [client, code, words] of [
     ['geth', 3, 'execution reverted'],
     ['geth, of an INVALID', -32000, 'invalid opcode: INVALID'],
+    ['geth, of a loop', -32000, 'out of gas'],
+    ['geth, of an invalid jump', -32000, 'invalid jump destination'],
+    ['geth, of an empty stack', -32000, 'stack underflow'],
+    ['geth, of a full stack', -32000, 'stack limit reached 1024'],
+    ['geth, of a static call that writes', -32000, 'write protection'],
     ['Nethermind', -32015, 'VM execution error.'],
+    ['Reth', -32003, 'EVM error: StackUnderflow'],
     ['Nitro', -32000, 'execution reverted: Blacklistable: account is blacklisted'],
   ] as const) {
     it(`a token that reverts is no trouble of its node, in the words of ${client}`, async () => {
