@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { randomInt } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import fc from 'fast-check';
 import { type Address, encodeDeployData, encodeFunctionData, erc20Abi, type Hex, keccak256 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { chainOf, findToken } from '../../domain/chains.ts';
@@ -31,6 +33,7 @@ import {
 } from './comparison.ts';
 import { calls, envelopes, holder, table } from './evmCalls.ts';
 import { meantDifferences } from './evmDifferences.ts';
+import { generatedCalls, generatedPrograms, generatedTransactions } from './evmGenerated.ts';
 import { type Fields, sent, signed } from './evmTransactions.ts';
 
 /** As the product reads an error. */
@@ -47,6 +50,7 @@ const receiver = '0x000000000000000000000000000000000000dEaD';
 const [waitingKey, payingKey, poorKey] = [keyOf(6_001), keyOf(6_002), keyOf(6_003)] as const;
 const addressOf = (key: Hex): Address => privateKeyToAccount(key).address;
 const ether = 10n ** 18n;
+const seed = Number(process.env['COMPARE_SEED'] || randomInt(2 ** 31));
 const polls = 150;
 const poll_ms = 200;
 
@@ -126,6 +130,9 @@ describeOnReal(['GETH'], 'anvil answers as geth does', () => {
     }
   }
 
+  const check = (property: fc.IAsyncProperty<unknown>, numRuns: number, endOnFailure = false) =>
+    fc.assert(property, { seed, numRuns, endOnFailure });
+
   async function compare(asked: Asked): Promise<Answers> {
     const answers = await askBoth(nodes, asked);
     comparison.assertSameAnswer(answers);
@@ -164,6 +171,20 @@ describeOnReal(['GETH'], 'anvil answers as geth does', () => {
     for (const asked of calls) it(`${asked.method}: ${asked.about}`, () => compare(asked));
   });
 
+  describe(`to calls that are generated with the seed ${seed} (COMPARE_SEED)`, () => {
+    it('calls', () =>
+      check(
+        fc.asyncProperty(generatedCalls, async (asked) => void (await compare(asked))),
+        150,
+      ));
+
+    it('code', () =>
+      check(
+        fc.asyncProperty(generatedPrograms, async (asked) => void (await compare(asked))),
+        300,
+      ));
+  });
+
   describe('to requests', () => {
     for (const { about, body, init } of envelopes)
       it(about, async () => {
@@ -183,6 +204,16 @@ describeOnReal(['GETH'], 'anvil answers as geth does', () => {
         const { error } = real.body as { readonly error?: { readonly code: number; readonly message: string } };
         assert.equal(error && refusalKind(error.message), meant, error?.message);
       });
+
+    it(`generated with the seed ${seed} (COMPARE_SEED)`, () => {
+      let nonce = 1_000n;
+      const sending = fc.asyncProperty(generatedTransactions, async ({ about, changes }) => {
+        nonce += 1n;
+        await send(about, waitingKey, { ...changes, nonce });
+      });
+      // Smaller examples of a transaction would replace it.
+      return check(sending, 60, true);
+    });
 
     it('from an account without coin', async () => {
       await send('from an account without coin', poorKey, {});

@@ -155,6 +155,7 @@ export const meantDifferences: readonly MeantDifference[] = [
       'code that jumps to an invalid place',
       'code that needs more of the stack',
       'code that creates too large a contract',
+      'generated code',
     ],
     differences: [/^error\.code: -32603 \| -32000$/, /^error\.code: -32003 \| -32000$/],
     real: 'a call that halts: -32000 with the reason (`out of gas`, `invalid opcode: INVALID`, `gas required exceeds allowance`)',
