@@ -24,9 +24,12 @@ const sizeWords =
 /** A node that says so may mean either: the same code and words stand for a method that is switched off (bsc-dataseed). */
 const eitherWords = /^limit exceeded$/i;
 
-/** Solana: block not available -32004, behind -32005, status not yet there -32014. Context slots are its own family's matter. */
+/**
+ * Solana: block not available -32004, behind -32005, status not yet there -32014. Context slots are its own family's matter. Geth up to
+ * 1.16 answers "invalid block range params" to a range that ends above its newest block.
+ */
 const lagWords =
-  /block status not yet|block not available for slot|node is (behind|unhealthy)|(unknown|missing) block|header( for hash)? not found|beyond (the )?current head|^block not found/i;
+  /block status not yet|block not available for slot|node is (behind|unhealthy)|(unknown|missing) block|header( for hash)? not found|beyond (the )?current head|invalid block range params|^block not found/i;
 
 /** An internal error, as JSON-RPC has it and as some spell it. */
 const passingCodes: ReadonlySet<number> = new Set([-1, -32603]);

@@ -42,6 +42,8 @@ describe('what nodes mean by their refusals', () => {
     ['lags', -32000, 'header not found'],
     ['lags', -32000, 'unknown block'],
     ['lags', -32602, 'block range extends beyond current head block'],
+    // geth up to 1.16 names no head.
+    ['lags', -32000, 'invalid block range params'],
     ['final', -39001, 'finalized block not found'],
     ['passes', -32603, 'Internal error'],
     ['final', -32000, 'nonce too low'],

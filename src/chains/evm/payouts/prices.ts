@@ -31,8 +31,11 @@ const boundedPrice = (baseFee_wei: bigint, tip: bigint, limits: EvmFees): bigint
 export const usualCost = (gas: bigint, baseFee_wei: bigint, tip_wei: bigint, limits: EvmFees): bigint =>
   gas * boundedPrice(baseFee_wei, boundedTip(tip_wei, limits), limits);
 
-/** Nodes replace a pending transaction only when both caps rise by 10 % or more; an eighth, rounded up, is enough everywhere. */
-const bumped = (old: bigint): bigint => (old * 9n + 7n) / 8n;
+/**
+ * Nodes replace a pending transaction only if both caps rise by 10 % or more. An eighth, rounded up, is enough everywhere. Geth also
+ * requires that a cap of 0 rises.
+ */
+const bumped = (old: bigint): bigint => higher(old + 1n, (old * 9n + 7n) / 8n);
 
 /**
  * A price high enough to replace an attempt, and no lower than today's.

@@ -48,13 +48,14 @@ const table: readonly (readonly [RefusalKind, RegExp])[] = [
   ],
   [
     'busy',
-    /pool is full|account limit exceeded|spammer|pool size constraints|in-?flight|reserved|syncing|sync is still/i,
+    /pool is full|account limit exceeded|spammer|pool size constraints|in-?flight|gapped-nonce|reserved|syncing|sync is still/i,
   ],
   ['busy', /sequencer|(queue|buffer) is full|maxpending|too many pending|pool not enabled|conflict/i],
   [
     'invalid',
     /invalid (sender|signature|transaction|chain)|wrong ?chain|chain id|failedtoresolvesender|recover sender/i,
   ],
+  ['invalid', /^rlp:|transaction too short|decode transaction|empty transaction|initcode size/i],
   [
     'invalid',
     /(not |un)supported|not an eoa|oversized|too large|negative value|nonce has max value|max priority fee per gas (higher|exceeds)|eip-?155/i,

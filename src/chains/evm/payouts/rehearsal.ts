@@ -8,14 +8,22 @@ import { transferCall } from './transaction.ts';
 
 /** Code 3 is geth's, -32015 Nethermind's and OpenEthereum's. */
 const revertCodes: ReadonlySet<number | undefined> = new Set([3, -32015]);
-/** A contract may end in INVALID instead of a revert. */
-const revertWords = /revert|vm execution error|invalid opcode/i;
+/**
+ * A contract may halt instead of reverting. Only the words say so: geth uses -32000 for halts and for failures of the node. "gas required
+ * exceeds allowance" is geth's answer to an estimate above the block's gas limit or the node's own cap.
+ */
+const revertWords: readonly RegExp[] = [
+  /revert|vm execution error|evm error/i,
+  /out of gas|gas required exceeds|gas uint64 overflow/i,
+  /invalid (opcode|jump|code)|stack (under|over)flow|stack limit|call depth/i,
+  /write protection|return data out of bounds|max code size/i,
+];
 
-/** A revert is an answer about the call; any other error is about the node. */
+/** Returns true if the call itself failed: it reverted or halted. Every other error is about the node. */
 export const isRevert = (error: unknown): error is RpcFailed =>
   error instanceof RpcFailed &&
   error.kind === 'refused' &&
-  (revertCodes.has(error.code) || revertWords.test(error.detail));
+  (revertCodes.has(error.code) || revertWords.some((words) => words.test(error.detail)));
 
 /**
  * @returns how much would arrive, in smallest units. A node that runs no code in an account's place (state override) is asked only

@@ -46,6 +46,21 @@ describe('withdrawals of an EVM chain’s own coin', () => {
     await assert.rejects(rail.prepare({ ...orderOf(1, held / 2n), spokenFor: held / 2n }, nonce), isFloat);
   });
 
+  for (const [what, code] of [
+    ['uses all gas', '0x5b600056'],
+    ['jumps to an invalid place', '0x600056'],
+    ['executes INVALID', '0xfe'],
+    ['reverts', '0x60006000fd'],
+  ] as const) {
+    it(`are refused where the receiver is a contract that ${what}`, async () => {
+      const { rail, client, nonce } = await world(1);
+      const contract = accountOf(72) as Address;
+      await client.setCode({ address: contract, bytecode: code });
+      const isRefused = (error: unknown) => error instanceof PayoutBlocked && error.reason === 'refusedByToken';
+      await assert.rejects(rail.prepare(orderOf(1, 1n, contract), nonce), isRefused);
+    });
+  }
+
   it('are signed just as they are ordered, as withdrawals and nothing else', async () => {
     const { rail, nonce } = await world(1);
     const unsigned = await rail.prepare(orderOf(1, parseEther('1')), nonce);

@@ -45,6 +45,16 @@ describe('EVM fees', () => {
     );
   });
 
+  it('of a replacement rise on both caps even from nothing: geth keeps a transaction whose tip does not rise', () => {
+    const free = { ...open, minTip_wei: 0n };
+    const price = priceToReplace(
+      { fee: { maxFeePerGas: '0', maxPriorityFeePerGas: '0' } },
+      priceFor(0n, 0n, free),
+      free,
+    );
+    assert.deepEqual(price, { maxFeePerGas: 1n, maxPriorityFeePerGas: 1n });
+  });
+
   it('of a replacement never let the tip pass the whole', () => {
     fc.assert(
       fc.property(wei, wei, wei, wei, (a, b, baseFee, tip) => {

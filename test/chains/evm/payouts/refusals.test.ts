@@ -15,6 +15,7 @@ const words: Readonly<Record<string, Readonly<Partial<Record<RefusalKind, readon
     ],
     funds: [
       'insufficient funds for gas * price + value: balance 1, tx cost 2, overshot 1',
+      'insufficient funds for gas * price + value: balance 1, queued cost 1, tx cost 2, overshot 2',
       'insufficient funds for transfer',
       'transaction would cause overdraft: sender balance 1, queued cost 2',
     ],
@@ -31,10 +32,16 @@ const words: Readonly<Record<string, Readonly<Partial<Record<RefusalKind, readon
       'future transaction tries to replace pending',
       'in-flight transaction limit reached for delegated accounts',
       'address already reserved',
+      'authority already reserved',
+      'gapped-nonce tx from delegated accounts',
       'nonce too high',
     ],
     invalid: [
       'invalid sender',
+      'invalid sender: invalid chain id for signer: have 5 want 1',
+      'max initcode size exceeded: code size 50000, limit 49152',
+      'typed transaction too short',
+      'rlp: too few elements for types.DynamicFeeTx',
       'transaction type not supported',
       'oversized data: transaction size 200000, limit 131072',
       'sender not an eoa: address 0x1',
@@ -136,7 +143,12 @@ const words: Readonly<Record<string, Readonly<Partial<Record<RefusalKind, readon
     outbid: ['Transaction gas price is too low. There is another transaction with same nonce in the queue.'],
   },
   Frontier: { held: ['submit transaction to pool failed: Pool(AlreadyImported)'] },
-  anvil: { held: ['transaction already imported'], nonceUsed: ['nonce too low'] },
+  anvil: {
+    held: ['transaction already imported'],
+    nonceUsed: ['nonce too low'],
+    gas: ['intrinsic gas too low', 'intrinsic gas too high -- tx.gas_limit > env.block.gas_limit'],
+    invalid: ['invalid chain id for signer', 'Failed to decode transaction', 'Empty transaction data'],
+  },
 };
 
 describe('a node that refuses a transaction', () => {

@@ -68,7 +68,17 @@ describe('before an EVM payout is signed', () => {
   for (const [client, code, words] of [
     ['geth', 3, 'execution reverted'],
     ['geth, of an INVALID', -32000, 'invalid opcode: INVALID'],
+    ['geth, of a loop', -32000, 'out of gas'],
+    ['geth, of an invalid jump', -32000, 'invalid jump destination'],
+    ['geth, of an empty stack', -32000, 'stack underflow'],
+    ['geth, of a full stack', -32000, 'stack limit reached 1024'],
+    ['geth, of a static call that writes', -32000, 'write protection'],
+    ['geth, of a copy beyond what was returned', -32000, 'return data out of bounds'],
+    ['geth, of too much memory', -32000, 'gas uint64 overflow'],
+    ['geth, of code that is none', -32000, 'invalid code: must not begin with 0xef'],
+    ['geth, of calls in calls', -32000, 'max call depth exceeded'],
     ['Nethermind', -32015, 'VM execution error.'],
+    ['Reth', -32003, 'EVM error: StackUnderflow'],
     ['Nitro', -32000, 'execution reverted: Blacklistable: account is blacklisted'],
   ] as const) {
     it(`a token that reverts is no trouble of its node, in the words of ${client}`, async () => {

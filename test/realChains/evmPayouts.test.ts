@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Address, type Hex, keccak256 } from 'viem';
+import { chainOf, findToken } from '../../domain/chains.ts';
+import { coinOf } from '../../domain/coins.ts';
+import type { SignedAttempt } from '../../domain/transfer/shapes.ts';
+import { endowOnGeth } from '../../sandbox/realNodes/geth.ts';
+import type { EvmChainConfig } from '../../src/chains/evm/config.ts';
+import { createEvmPayoutRail } from '../../src/chains/evm/payouts/rail.ts';
+import { refusalKind } from '../../src/chains/evm/payouts/refusals.ts';
+import { BroadcastRefused, type Fate, PayoutBlocked, type TransferOrder } from '../../src/chains/ports.ts';
+import { signedBy } from '../chains/evm/payouts/signing.ts';
+import { evmConfig } from '../chains/evm/world.ts';
+import { accountOf, keyOf, treasury } from '../support/anvil.ts';
+import { describeOnReal, startRealGeth } from '../support/realNodes.ts';
+import { post } from './comparison.ts';
+import { gwei, signed } from './evmTransactions.ts';
+
+const { signal } = new AbortController();
+const usdc = findToken(chainOf(1), 'USDC') ?? assert.fail('Ethereum has USDC');
+const order: TransferOrder = {
+  chainId: 1,
+  token: usdc,
+  receiver: accountOf(81),
+  receiverMemo: null,
+  amount: 1_000_001n,
+};
+const polls = 150;
+const poll_ms = 200;
+
+describeOnReal(['GETH'], 'EVM payouts', () => {
+  let rpcUrl: string;
+  let config: EvmChainConfig;
+  const creator = keyOf(6_010);
+  let created = 0n;
+
+  before(async () => {
+    ({ rpcUrl } = await startRealGeth(1));
+    config = { ...evmConfig(1, [rpcUrl]), depths: { final: 1, finalLarge: 2, payout: 1 } };
+    await endowOnGeth(rpcUrl, 1, treasury, { coin: 10n ** 20n, tokens: { USDC: 10n ** 12n } });
+    await endowOnGeth(rpcUrl, 1, accountOf(6_010), { coin: 10n ** 18n });
+  });
+
+  const railWith = (changes: Partial<EvmChainConfig> = {}) => createEvmPayoutRail({ ...config, ...changes }, treasury);
+  const nonceOf = async (rail: ReturnType<typeof railWith>) =>
+    (await rail.minedNonce(signal)) ?? assert.fail('a nonce');
+
+  async function request(method: string, params: readonly unknown[]): Promise<unknown> {
+    const { body } = await post(rpcUrl, JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }));
+    const { result, error } = body as { readonly result?: unknown; readonly error?: unknown };
+    assert.equal(error, undefined);
+    return result;
+  }
+
+  async function until<T>(what: string, read: () => Promise<T | undefined>): Promise<T> {
+    for (let tries = 0; tries < polls; tries += 1) {
+      const found = await read();
+      if (found !== undefined) return found;
+      await sleep(poll_ms);
+    }
+    return assert.fail(`${what} never happened`);
+  }
+
+  const finalFate = (attempts: readonly SignedAttempt[], rail = railWith()): Promise<Fate> =>
+    until('a final fate', async () => {
+      const fate = await rail.fate(attempts, signal);
+      return fate.kind === 'pending' || fate.kind === 'unknown' ? undefined : fate;
+    });
+
+  it('reach their receiver; a broadcast of what the node has, or has mined, is no failure', async () => {
+    const rail = railWith();
+    const attempt = await signedBy(await rail.prepare(order, await nonceOf(rail)));
+    assert.deepEqual(await rail.fate([attempt], signal), { kind: 'unknown' });
+    await rail.broadcast(attempt.bytes);
+    await rail.broadcast(attempt.bytes);
+    const fate = await finalFate([attempt]);
+    assert.equal(fate.kind, 'final');
+    await rail.broadcast(attempt.bytes);
+  });
+
+  it('wait behind a gap of nonces, are replaced there, and land once', async () => {
+    const rail = railWith();
+    const nonce = await nonceOf(rail);
+    const first = await signedBy(await rail.prepare(order, nonce + 1n));
+    await rail.broadcast(first.bytes);
+    assert.deepEqual(await rail.fate([first], signal), { kind: 'pending', mined: false });
+    const second = await signedBy(await rail.prepare(order, nonce + 1n, first), 2);
+    await rail.broadcast(second.bytes);
+    await rail.broadcast(first.bytes);
+    assert.equal(await request('eth_getTransactionByHash', [first.hash]), null);
+    assert.deepEqual(await rail.fate([first, second], signal), { kind: 'pending', mined: false });
+    const filler = await signedBy(await rail.prepareCancel(nonce, undefined), 1, 'cancel');
+    await rail.broadcast(filler.bytes);
+    const fate = await finalFate([first, second]);
+    assert.equal(fate.kind === 'final' && fate.hash, second.hash);
+  });
+
+  it('without a tip are refused, and replaced by ones that pay 1 wei', async () => {
+    const rail = railWith({ fees: { ...config.fees, minTip_wei: 0n, maxTip_wei: 0n } });
+    const nonce = await nonceOf(rail);
+    const first = await signedBy(await rail.prepare(order, nonce));
+    assert.equal(first.fee['maxPriorityFeePerGas'], '0');
+    await assert.rejects(
+      rail.broadcast(first.bytes),
+      (error) => error instanceof BroadcastRefused && error.refusals.every((words) => refusalKind(words) === 'fee'),
+    );
+    const second = await signedBy(await rail.prepare(order, nonce, first), 2);
+    await rail.broadcast(second.bytes);
+    const fate = await finalFate([first, second]);
+    assert.equal(fate.kind === 'final' && fate.hash, second.hash);
+  });
+
+  it('are dead once another transaction has used their nonce', async () => {
+    const rail = railWith();
+    const nonce = await nonceOf(rail);
+    const attempt = await signedBy(await rail.prepare(order, nonce));
+    const other = await signedBy(await rail.prepareCancel(nonce, undefined), 1, 'cancel');
+    await rail.broadcast(other.bytes);
+    const fate = await finalFate([attempt]);
+    assert.equal(fate.kind === 'dead' && fate.proof.reason, 'nonceUsed');
+    await rail.broadcast(attempt.bytes);
+  });
+
+  it('leave the chain with their block, and land when they are sent again', async () => {
+    const rail = railWith({ depths: { final: 50, finalLarge: 60, payout: 50 } });
+    const attempt = await signedBy(await rail.prepare(order, await nonceOf(rail)));
+    await rail.broadcast(attempt.bytes);
+    const { blockNumber } = await until('a receipt', async () => {
+      const receipt = await request('eth_getTransactionReceipt', [attempt.hash]);
+      return receipt === null ? undefined : (receipt as { readonly blockNumber: Hex });
+    });
+    assert.deepEqual(await rail.fate([attempt], signal), { kind: 'pending', mined: true });
+    await request('debug_setHead', [`0x${(BigInt(blockNumber) - 1n).toString(16)}`]);
+    assert.deepEqual(await rail.fate([attempt], signal), { kind: 'unknown' });
+    await rail.broadcast(attempt.bytes);
+    assert.equal((await finalFate([attempt])).kind, 'final');
+  });
+
+  for (const [what, code] of [
+    ['uses all gas', '5b600056'],
+    ['jumps to an invalid place', '600056'],
+    ['executes INVALID', 'fe'],
+    ['needs more of the stack', '01'],
+    ['reverts', '60006000fd'],
+  ] as const) {
+    it(`of coin to a contract that ${what} are refused before they are signed`, async () => {
+      const receiver = await contractOf(code);
+      const toContract = { ...order, token: coinOf(1), receiver, amount: 1n, form: { kind: 'coin' } } as const;
+      const rail = railWith();
+      const isRefused = (error: unknown) => error instanceof PayoutBlocked && error.reason === 'refusedByToken';
+      await assert.rejects(rail.prepare(toContract, await nonceOf(rail)), isRefused);
+    });
+  }
+
+  it('of more than the treasury holds wait for float', async () => {
+    const rail = railWith();
+    const isFloat = (error: unknown) => error instanceof PayoutBlocked && error.reason === 'float';
+    await assert.rejects(rail.prepare({ ...order, amount: 10n ** 20n }, await nonceOf(rail)), isFloat);
+  });
+
+  /** Creates a contract of some bytes of code. */
+  async function contractOf(code: string): Promise<Address> {
+    const size = (code.length / 2).toString(16).padStart(2, '0');
+    const creation: Hex = `0x60${size}600c60003960${size}6000f3${code}`;
+    const changes = { nonce: created, to: null, value: 0n, gas: 100_000n, data: creation, maxFeePerGas: 20n * gwei };
+    created += 1n;
+    const bytes = await signed(creator, changes);
+    await request('eth_sendRawTransaction', [bytes]);
+    return until('a contract', async () => {
+      const receipt = await request('eth_getTransactionReceipt', [keccak256(bytes)]);
+      return receipt === null ? undefined : (receipt as { readonly contractAddress: Address }).contractAddress;
+    });
+  }
+});
