@@ -67,6 +67,8 @@ export interface Standing extends Place {
 }
 
 export interface AccountHistory {
+  /** Returns the account that holds what is paid to an address. Default: the address itself. On Stellar several M addresses are one account. */
+  holderOf?(address: string): string;
   readonly chainId: ChainId;
   /** Whether coin that others send is listed. On EVM no node lists it, nor what contracts send: only balances show it. */
   readonly listsCoin: boolean;

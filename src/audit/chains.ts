@@ -17,7 +17,7 @@ export interface Witness {
   readonly chainId: ChainId;
   readonly family: string;
   accounts(signal: AbortSignal): Promise<readonly WitnessedAccount[]>;
-  readonly history: Pick<AccountHistory, 'listsCoin' | 'transactions' | 'standing'>;
+  readonly history: Pick<AccountHistory, 'listsCoin' | 'holderOf' | 'transactions' | 'standing'>;
   /** The last block at or before a time. */
   blockAt(at: Instant, signal: AbortSignal): Promise<bigint>;
   /** What came to deposits and left them, tokens of the catalogue. Left out where payments share the treasury's address. */

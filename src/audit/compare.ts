@@ -56,7 +56,7 @@ function compareAccount(evidence: Evidence, claims: readonly Claim[], world: Wor
   const expected = [
     ...attempts
       .filter(({ fate }) => fate === 'settled' || fate === 'short')
-      .flatMap((attempt) => outOf(attempt, evidence)),
+      .flatMap((attempt) => outOf(attempt, evidence, world)),
     ...batches.flatMap((batch) => outOfBatch(batch, attempts, account)),
     ...own.filter(({ account: of }) => of === account).flatMap(({ changes }) => changes),
   ];
@@ -66,7 +66,7 @@ function compareAccount(evidence: Evidence, claims: readonly Claim[], world: Wor
   matchInflows({ ...evidence, changes: came }, payins, out, (asset, amount) => out.unclaimed(evidence, asset, amount));
   if ([...attempts, ...batches].some(({ fate }) => fate === 'live') || left.length + unmet.length === 0) return;
   const what = `it moved ${moves({ changes: left })} that nothing records; of what is recorded it did not move ${moves({ changes: unmet })}`;
-  out.find(findingAt('outflowElsewhere', whoseFault(unmet, attempts, batches) ?? here, what, place));
+  out.find(findingAt('outflowElsewhere', whoseFault(unmet, attempts, batches, world) ?? here, what, place));
 }
 
 /** Who was not paid as the log says; of what went to nobody whom it knows, who signed it. */
@@ -74,8 +74,11 @@ function whoseFault(
   unmet: Evidence['changes'],
   attempts: readonly AttemptClaim[],
   batches: readonly BatchClaim[],
+  world: World,
 ): Claim['where'] | undefined {
-  const missed = attempts.filter(({ receiver }) => unmet.some(({ counterparty }) => counterparty === receiver));
+  const missed = attempts.filter(({ chainId, receiver }) =>
+    unmet.some(({ counterparty }) => counterparty === world.holderOf(chainId, receiver)),
+  );
   return (missed.at(-1) ?? batches[0] ?? attempts[0])?.where;
 }
 
@@ -105,8 +108,8 @@ function checkAttempt(attempt: AttemptClaim | BatchClaim, evidence: Evidence, is
 }
 
 /** What a transfer of ours does to the account whose money it is. */
-function outOf(attempt: AttemptClaim, { account, changes }: Evidence): Evidence['changes'] {
-  const { owner, asset, amount, receiver, form, cost, arrived } = attempt;
+function outOf(attempt: AttemptClaim, { account, changes }: Evidence, world: World): Evidence['changes'] {
+  const { chainId, owner, asset, amount, receiver, form, cost, arrived } = attempt;
   if ((owner ?? cost?.payer ?? attempt.account) !== account || form === 'deploy') return [];
   const own = changes.filter((change) => change.asset === asset);
   if (form === 'flush') {
@@ -116,7 +119,9 @@ function outOf(attempt: AttemptClaim, { account, changes }: Evidence): Evidence[
       ? own.filter((each) => BigInt(each.amount) > 0n)
       : [{ asset, amount: brought.toString(), counterparty: null }];
   }
-  return [{ asset, amount: (-BigInt(cost?.left ?? amount)).toString(), counterparty: receiver }];
+  return [
+    { asset, amount: (-BigInt(cost?.left ?? amount)).toString(), counterparty: world.holderOf(chainId, receiver) },
+  ];
 }
 
 /**

@@ -14,6 +14,8 @@ export interface Compared {
 export interface World {
   /** Whose money it is that comes to an address of the treasury: payin contracts pass it on. Null for any other address. */
   accountAt(chainId: ChainId, address: string): string | null;
+  /** The account that holds what is paid to an address, as the chain's events name it. */
+  holderOf(chainId: ChainId, address: string): string;
   /** Whether the chain was read there: an account's, or a deposit's, transactions as far as this block. */
   wasRead(chainId: ChainId, address: string, block: string | null): boolean;
   /** Whether the claim is of a network that began anew: nodes of the new network cannot return its transaction. */

@@ -200,6 +200,7 @@ function compare(deps: AuditDeps, { claims, accounts, closed }: Told, shown: Cha
   const world: World = {
     settledBefore: settledBefore(deps),
     accountAt: shown.accountAt,
+    holderOf: shown.holderOf,
     wasRead: shown.wasRead,
     isOfClosedNetwork: closed.isClosed,
     isWhole: true,

@@ -134,9 +134,10 @@ async function shownOf(
   const facts: Fact[] = [...shown, ...claims];
   const accountAt = (_: unknown, address: string) =>
     accounts.find((each) => each.account === address || each.payinAddresses.includes(address))?.account ?? null;
+  const holderOf = (_: unknown, address: string) => witness.history.holderOf?.(address) ?? address;
   compareFacts(
     facts,
-    { settledBefore, accountAt, wasRead: () => true, isOfClosedNetwork: closed.isClosed, isWhole: false },
+    { settledBefore, accountAt, holderOf, wasRead: () => true, isOfClosedNetwork: closed.isClosed, isWhole: false },
     { find: (finding) => findings.push(finding), unclaimed: () => {}, skipped: () => {} },
   );
   return { claims, shown };

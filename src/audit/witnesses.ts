@@ -33,6 +33,7 @@ export interface ChainsRead {
   readonly gaps: readonly Gap[];
   readonly standings: readonly Stood[];
   accountAt(chainId: ChainId, address: string): string | null;
+  holderOf(chainId: ChainId, address: string): string;
   wasRead(chainId: ChainId, address: string, block: string | null): boolean;
 }
 
@@ -78,6 +79,8 @@ export async function readChains(deps: ReadingDeps, place: Workplace, state: Aud
     transactions: reading.state.transactions,
     gaps,
     standings,
+    holderOf: (chainId, address) =>
+      deps.witnesses.find((witness) => witness.chainId === chainId)?.history.holderOf?.(address) ?? address,
     accountAt: (chainId, address) => ranges.get(`${chainId} ${address}`)?.account ?? null,
     wasRead(chainId, address, block) {
       const range = ranges.get(`${chainId} ${address}`);

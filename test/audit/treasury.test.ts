@@ -6,6 +6,7 @@ import {
   depositAddress,
   digits,
   hashOf,
+  merchantWallet,
   minute,
   payin,
   treasuryAccount,
@@ -47,6 +48,20 @@ describe('the audit of the treasury finds', () => {
     const { by, ...place } = own;
     const gone = { type: 'AddressRemoved', data: { ...place, by, removedAt: minute(7) } };
     assert.deepEqual(await tell([...honest, ...on('addressBook-treasury', gone)]), ['notInAddressBook operation-w1 1']);
+  });
+
+  it('nothing where a receiver’s address stands for the account that was paid', async () => {
+    const [ethereum, base] = shown;
+    const account = 'the account of the merchant’s address';
+    const transactions = ethereum.transactions.map((each) => ({
+      ...each,
+      changes: each.changes.map((change) =>
+        change.counterparty === merchantWallet ? { ...change, counterparty: account } : change,
+      ),
+    }));
+    const named = (holders: Readonly<Record<string, string>>) => [{ ...ethereum, transactions, holders }, base];
+    assert.deepEqual(await tell(honest, named({ [merchantWallet]: account })), []);
+    assert.equal((await tell(honest, named({}))).filter((each) => each.startsWith('outflowElsewhere')).length, 2);
   });
 
   it('an adoption that hides where money went', async () => {

