@@ -74,7 +74,7 @@ const loadFailures: readonly unknown[] = [
  * Blocks include such a transaction, and its first account pays; the virtual machine alone takes nothing for it.
  * @see https://github.com/solana-foundation/solana-improvement-documents/blob/main/proposals/0082-relax-transaction-constraints.md
  */
-const isLoadFailure = (err: unknown): boolean => loadFailures.includes(err);
+export const isLoadFailure = (err: unknown): boolean => loadFailures.includes(err);
 
 function charge(machine: Machine, payer: Address | undefined, account: Account | undefined, fee: bigint): void {
   if (!payer || !account || account.lamports < fee) return;

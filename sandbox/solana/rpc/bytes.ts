@@ -10,13 +10,15 @@ const versionOne = { raw: 4_096, base64: 5_464, firstByte: 0x81 };
 /** @throws RpcError */
 export function bytesOfTransaction(text: string, encoding: 'base58' | 'base64'): Uint8Array {
   if (encoding === 'base58' && text.length > usual.base58) throw tooLong('base58', text, usual.base58, usual.raw);
-  if (encoding === 'base64' && text.length > versionOne.base64)
-    throw tooLong('base64', text, versionOne.base64, versionOne.raw);
+  const largest = isVersionOne(text) ? versionOne : usual;
+  if (encoding === 'base64' && text.length > largest.base64) throw tooLong('base64', text, largest.base64, largest.raw);
   const bytes = encoding === 'base58' ? bytesOfBase58(text) : bytesOfBase64(text);
   const max = bytes[0] === versionOne.firstByte ? versionOne.raw : usual.raw;
   if (bytes.length <= max) return bytes;
   throw invalid(`decoded ${name} too large: ${bytes.length} bytes (max: ${max} bytes)`);
 }
+
+const isVersionOne = (base64: string): boolean => Buffer.from(base64.slice(0, 4), 'base64')[0] === versionOne.firstByte;
 
 const tooLong = (encoding: string, { length }: string, encoded: number, raw: number) =>
   invalid(`${encoding} encoded ${name} too large: ${length} bytes (max: encoded/raw ${encoded}/${raw})`);
@@ -26,7 +28,14 @@ export const undecodable = (reason: string) => invalid(`failed to deserialize ${
 function bytesOfBase58(text: string): Uint8Array {
   const at = [...text].findIndex((letter) => !isBase58(letter));
   if (at < 0) return new Uint8Array(getBase58Encoder().encode(text));
-  throw invalid(`invalid base58 encoding: InvalidCharacter { character: '${[...text][at]}', index: ${at} }`);
+  throw invalid(`invalid base58 encoding: ${invalidCharacter(text, at)}`);
+}
+
+/** A wrong letter as Rust prints it for debugging. */
+export function invalidCharacter(text: string, at: number): string {
+  const letter = [...text][at] ?? '';
+  const escaped = letter === "'" || letter === '\\' ? `\\${letter}` : letter;
+  return `InvalidCharacter { character: '${escaped}', index: ${at} }`;
 }
 
 /** @throws RpcError */

@@ -193,12 +193,15 @@ export const struct =
   (value) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) throw mismatch(value, `struct ${name}`);
     const given = value as Readonly<Record<string, unknown>>;
-    const read = Object.entries(fields).map(([key, readField]) => {
-      const content = Object.hasOwn(given, key) ? given[key] : undefined;
-      if (content === undefined && !readField.isOptional) throw new Misread(`missing field \`${key}\``);
-      return [key, readField(content)];
-    });
-    return Object.fromEntries(read) as Fields<F>;
+    const isGiven = (key: string) => Object.hasOwn(given, key) && given[key] !== undefined;
+    // Nodes keep an object's fields sorted, and refuse a wrong one before they miss another.
+    const known = Object.entries(fields).toSorted(([one], [other]) => (one < other ? -1 : 1));
+    const read = known.filter(([key]) => isGiven(key)).map(([key, readField]) => [key, readField(given[key])]);
+    const missing = Object.entries(fields).filter(([key]) => !isGiven(key));
+    const required = missing.find(([, { isOptional }]) => !isOptional);
+    if (required) throw new Misread(`missing field \`${required[0]}\``);
+    const usual = missing.map(([key, readField]) => [key, readField(undefined)]);
+    return Object.fromEntries([...read, ...usual]) as Fields<F>;
   };
 
 /** The first reader that accepts a value reads it. @param name what refusals call the choice */

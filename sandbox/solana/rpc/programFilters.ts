@@ -4,6 +4,7 @@
  */
 import { getBase58Encoder } from '@solana/kit';
 import { getTokenSize } from '@solana-program/token';
+import { invalidCharacter } from './bytes.ts';
 import { invalid, isBase58 } from './method.ts';
 import { optional, type Reader, struct, text, u64, usize, variantOrName } from './params.ts';
 
@@ -58,8 +59,7 @@ function decoded(encoded: string, encoding: string): Uint8Array {
   if (encoded.length > lettersMax.base58) throw tooLarge();
   const at = [...encoded].findIndex((letter) => !isBase58(letter));
   if (at < 0) return new Uint8Array(getBase58Encoder().encode(encoded));
-  const reason = `InvalidCharacter { character: '${[...encoded][at]}', index: ${at} }`;
-  throw invalid(`Invalid param: Base58DecodeError(${reason})`);
+  throw invalid(`Invalid param: Base58DecodeError(${invalidCharacter(encoded, at)})`);
 }
 
 const tooLarge = () => invalid('Invalid param: DataTooLarge');

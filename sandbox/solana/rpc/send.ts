@@ -2,7 +2,7 @@
 import { type Address, getSolanaErrorFromTransactionError } from '@solana/kit';
 import type { Account } from '../chain/account.ts';
 import type { TransactionError } from '../chain/errors.ts';
-import { loadedBytes, tokenBalances } from '../chain/execute.ts';
+import { isLoadFailure, loadedBytes, tokenBalances } from '../chain/execute.ts';
 import { feeOf } from '../chain/fee.ts';
 import type { TokenBalance } from '../chain/history.ts';
 import type { Outcome } from '../chain/machine.ts';
@@ -96,6 +96,8 @@ interface Simulation extends Outcome {
   readonly loadedBytes: number;
   readonly loaded: LoadedAddresses;
   readonly keys: readonly Address[];
+  /** False where no instruction began. */
+  readonly isRun: boolean;
   /** Undefined: the signatures are wrong, and nothing was loaded. */
   readonly balances: Balances | undefined;
   /** An account as the transaction left it. */
@@ -115,7 +117,7 @@ function simulate(view: View, submitted: Submitted, options: Options): Simulatio
   const keys = keysOf(submitted, loaded ?? nothingLoaded);
   const notRun = (err: TransactionError): Simulation => ({
     ...{ err, logs: [], unitsConsumed: 0, inner: [] },
-    ...{ fee: null, loadedBytes: 0, loaded: loaded ?? nothingLoaded, keys, after: accountOf },
+    ...{ fee: null, isRun: false, loadedBytes: 0, loaded: loaded ?? nothingLoaded, keys, after: accountOf },
     balances: err === 'SignatureFailure' ? undefined : balancesOf(keys, accountOf, accountOf),
   });
   if (signaturesChecked && !isSigned(transaction)) return notRun('SignatureFailure');
@@ -135,7 +137,14 @@ function simulate(view: View, submitted: Submitted, options: Options): Simulatio
     outcome.err !== null && address === keys[0] && account ? { ...account, lamports: account.lamports - fee } : account;
   return {
     ...outcome,
-    ...{ fee: Number(fee), loadedBytes: loadedBytes(keys, accountOf), loaded, keys, after },
+    ...{
+      fee: Number(fee),
+      isRun: !isLoadFailure(outcome.err),
+      loadedBytes: loadedBytes(keys, accountOf),
+      loaded,
+      keys,
+      after,
+    },
     balances: balancesOf(keys, accountOf, after),
   };
 }
@@ -192,7 +201,8 @@ export const simulateTransaction = defineMethod(
     return inContext(slot, {
       ...outcomeView(simulation),
       accounts: accounts ? accountsAfter(simulation, accounts) : null,
-      ...(innerInstructions && { innerInstructions: innerView({ ...simulation, keys }, 'jsonParsed') }),
+      ...(innerInstructions &&
+        simulation.isRun && { innerInstructions: innerView({ ...simulation, keys }, 'jsonParsed') }),
       loadedAddresses: loaded,
       preBalances: balances?.preBalances ?? null,
       postBalances: balances?.postBalances ?? null,

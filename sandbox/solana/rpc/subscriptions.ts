@@ -5,7 +5,7 @@ import type { TransactionRecord } from '../chain/history.ts';
 import { type Watch, watchAccount, watchProgram } from './accountWatch.ts';
 import { accountConfig, logsConfig, programConfig, signatureSubscribeConfig } from './configs.ts';
 import { invalid, type Node, type Params, RpcError, rpcCodes } from './method.ts';
-import { list, optional, readParams, text, u64, variantOrName } from './params.ts';
+import { list, optional, type Reader, readParams, text, u64, variantOrName } from './params.ts';
 import { isSignature } from './transactions.ts';
 
 /** Of one connection. */
@@ -107,6 +107,15 @@ export function createSubscriptions({ chain }: Node, send: (notification: object
         return false;
       });
     },
+    // Nodes know these two, and refuse them unless an option turns them on.
+    blockSubscribe(params) {
+      readParams(params, 1, [anything, optional(anything)]);
+      throw methodNotFound();
+    },
+    voteSubscribe(params) {
+      readParams(params, 0, []);
+      throw methodNotFound();
+    },
     signatureUnsubscribe: unsubscribe,
     accountUnsubscribe: unsubscribe,
     programUnsubscribe: unsubscribe,
@@ -118,7 +127,7 @@ export function createSubscriptions({ chain }: Node, send: (notification: object
   return {
     call(method, params) {
       const known = Object.hasOwn(methods, method) ? methods[method] : undefined;
-      if (!known) throw new RpcError(rpcCodes.methodNotFound, 'Method not found');
+      if (!known) throw methodNotFound();
       return known(params);
     },
     changed() {
@@ -126,6 +135,10 @@ export function createSubscriptions({ chain }: Node, send: (notification: object
     },
   };
 }
+
+const methodNotFound = () => new RpcError(rpcCodes.methodNotFound, 'Method not found');
+
+const anything: Reader<unknown> = (value) => value;
 
 /** A caller who is further behind misses what is older. */
 const logSlotsMax = 64;

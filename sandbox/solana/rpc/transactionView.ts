@@ -1,5 +1,6 @@
 /** A landed transaction as JSON-RPC tells it, in the encoding that was asked for. */
 import { getBase58Decoder } from '@solana/kit';
+import { isLoadFailure } from '../chain/execute.ts';
 import type { TransactionRecord } from '../chain/history.ts';
 import type { Budget } from '../chain/message.ts';
 import { isWritable, parseTransaction, type Submitted } from '../chain/transaction.ts';
@@ -10,6 +11,8 @@ import { RpcError, rpcCodes } from './method.ts';
 export interface TransactionOptions {
   readonly encoding?: TransactionEncoding | undefined;
   readonly maxSupportedTransactionVersion?: number | undefined;
+  /** Of a block. */
+  readonly rewards?: boolean | undefined;
 }
 
 const base58 = getBase58Decoder();
@@ -20,7 +23,7 @@ export function transactionView(record: TransactionRecord, config: TransactionOp
   const submitted = understood(record, config);
   return {
     transaction: encoded(record, submitted, encoding),
-    meta: metaView(record, encoding),
+    meta: metaView(record, config),
     ...versionFor(submitted, config),
   };
 }
@@ -31,10 +34,20 @@ export function transactionView(record: TransactionRecord, config: TransactionOp
  */
 export function accountsView(record: TransactionRecord, config: TransactionOptions) {
   const submitted = understood(record, config);
-  const { err, status, fee, preBalances, postBalances, preTokenBalances, postTokenBalances } = metaView(record, 'json');
+  const { err, status, fee, rewards, ...balances } = metaView(record, config);
+  const { preBalances, postBalances, preTokenBalances, postTokenBalances } = balances;
   return {
     transaction: { signatures: submitted.signatures, accountKeys: accountKeys(record, submitted.message) },
-    meta: { err, status, fee, preBalances, postBalances, preTokenBalances, postTokenBalances },
+    meta: {
+      err,
+      status,
+      fee,
+      preBalances,
+      postBalances,
+      preTokenBalances,
+      postTokenBalances,
+      ...(rewards && { rewards }),
+    },
     ...versionFor(submitted, config),
   };
 }
@@ -149,9 +162,10 @@ export const innerView = (
     ),
   }));
 
-function metaView(record: TransactionRecord, encoding: TransactionEncoding) {
+function metaView(record: TransactionRecord, { encoding = 'json', rewards = true }: TransactionOptions) {
   const { err, fee, logs, unitsConsumed, costUnits, loaded } = record;
   const { preBalances, postBalances, preTokenBalances, postTokenBalances } = record;
+  const isRun = !isLoadFailure(err);
   return {
     err,
     status: err === null ? { Ok: null } : { Err: err },
@@ -160,11 +174,11 @@ function metaView(record: TransactionRecord, encoding: TransactionEncoding) {
     postBalances,
     preTokenBalances,
     postTokenBalances,
-    innerInstructions: innerView(record, encoding),
-    logMessages: logs,
+    innerInstructions: isRun ? innerView(record, encoding) : null,
+    logMessages: isRun ? logs : null,
     computeUnitsConsumed: unitsConsumed,
     costUnits,
-    rewards: [],
+    rewards: rewards ? [] : null,
     ...(encoding !== 'jsonParsed' && { loadedAddresses: loaded }),
   };
 }
