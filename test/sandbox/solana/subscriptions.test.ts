@@ -142,7 +142,7 @@ describe('local Solana: subscriptions', () => {
   it('refuses what it does not know', async () => {
     const socket = await converse();
     const codeOf = async (message: unknown) => (await socket.say(message))?.error?.code;
-    assert.equal(await codeOf({ jsonrpc: '2.0', id: 1, method: 'blockSubscribe', params: [] }), -32601);
+    assert.equal(await codeOf({ jsonrpc: '2.0', id: 1, method: 'blockSubscribe', params: ['all'] }), -32601);
     assert.equal(await codeOf({ jsonrpc: '2.0', id: 1, method: 'toString' }), -32601);
     assert.equal(await codeOf({ id: 1, method: 'slotSubscribe' }), -32600);
     assert.equal(await codeOf(subscribe('abc', 'processed')), -32602);
