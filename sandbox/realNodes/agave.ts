@@ -19,6 +19,8 @@ export interface AgaveOptions {
   /** Default: a free port. The 44 ports above it are used, too; the next one is PubSub's. */
   readonly port?: number;
   readonly detached?: boolean;
+  /** Further options of solana-test-validator. */
+  readonly validatorOptions?: readonly string[];
 }
 
 export interface Agave extends StartedNode {
@@ -27,11 +29,11 @@ export interface Agave extends StartedNode {
 
 /** Starts the validator and waits until it answers. The same folder goes on with the ledger that is in it. */
 export async function startAgave(options: AgaveOptions): Promise<Agave> {
-  const { program, folder, logFile, detached = false } = options;
+  const { program, folder, logFile, detached = false, validatorOptions = [] } = options;
   const port = options.port ?? (await freeNodePort('SOLANA'));
   mkdirSync(folder, { recursive: true });
   const rpcUrl = `http://127.0.0.1:${port}`;
-  const args = [`${port}`, folder];
+  const args = [`${port}`, folder, ...validatorOptions];
   const node = await startNode({ program, args, logFile, isReady: () => solanaAnswers(rpcUrl), detached });
   return { ...node, rpcUrl };
 }

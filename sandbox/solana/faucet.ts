@@ -44,7 +44,7 @@ export function airdrop(
   const key = keyOf(genesis);
   const from = addressOf(key);
   const message = pipe(
-    createTransactionMessage({ version: 0 }),
+    createTransactionMessage({ version: 'legacy' }),
     (empty) => setTransactionMessageFeePayer(from, empty),
     (paid) =>
       setTransactionMessageLifetimeUsingBlockhash(

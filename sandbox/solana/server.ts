@@ -5,9 +5,10 @@ import type { AddressInfo } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { isFromHere } from '../fromHere.ts';
 import { requestBody } from '../requestBody.ts';
-import { type Call, carryOut, errorView, type Reply } from './rpc/call.ts';
+import { carryOut, errorView, type Reply } from './rpc/call.ts';
+import { parseError, requestIn, type Sent } from './rpc/envelope.ts';
 import { jsonText } from './rpc/json.ts';
-import { type Node, rpcCodes } from './rpc/method.ts';
+import type { Node } from './rpc/method.ts';
 import { createSubscriptions, type Subscriptions } from './rpc/subscriptions.ts';
 
 export interface NodeServer {
@@ -17,8 +18,8 @@ export interface NodeServer {
 }
 
 const host = '127.0.0.1';
-const bodyBytesMax = 512 * 1024;
-const batchMax = 200;
+/** As the network's nodes have it. It bounds a batch, too. */
+const bodyBytesMax = 50 * 1024;
 const portAttempts = 50;
 const farewell_ms = 1_000;
 /** A process that is busy for long loses no request to a connection that is closed meanwhile. */
@@ -83,25 +84,30 @@ async function listen(
 
 async function handle(node: Node, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const body = await requestBody(request, bodyBytesMax);
-  if (request.method !== 'POST') return send(response, 405, { error: 'Used HTTP Method is not allowed.' });
-  if (body === undefined) return send(response, 413, { error: 'Payload too large' });
-  let calls: unknown;
-  try {
-    calls = JSON.parse(body);
-  } catch {
-    return send(response, 200, { jsonrpc: '2.0', id: null, error: { code: -32700, message: 'Parse error' } });
-  }
-  const all = [calls].flat();
-  if (all.length === 0 || all.length > batchMax) {
-    const error = { code: rpcCodes.invalidRequest, message: `Invalid request: a batch has 1 to ${batchMax} calls` };
-    return send(response, 200, { jsonrpc: '2.0', id: null, error });
-  }
+  if (request.method === 'GET' && request.url === '/health') return void response.writeHead(200).end('ok');
+  if (request.method === 'OPTIONS') return void response.writeHead(200, { ...json, Allow: 'OPTIONS, POST' }).end();
+  if (request.method !== 'POST')
+    return refuse(response, 405, 'Used HTTP Method is not allowed. POST or OPTIONS is required');
+  if (!isJson(request.headers['content-type']))
+    return refuse(response, 415, 'Supplied content type is not allowed. Content-Type: application/json is required');
+  if (body === undefined) return refuse(response, 413, 'request body size exceeds allowed maximum');
+  const asked = requestIn(body);
+  if (!asked) return send(response, 200, parseError);
   const replies: Reply[] = [];
-  for (const call of all) replies.push(await carryOut(node, call));
+  for (const sent of asked.all) replies.push(await carryOut(node, sent));
   if (replies.includes('lost')) response.destroy();
   else if (replies.includes('unavailable')) send(response, 503, { error: 'Service Unavailable' });
-  else send(response, 200, Array.isArray(calls) ? replies : replies[0]);
+  else send(response, 200, together(asked.isBatch, replies));
 }
+
+/** Undefined where no reply is due. */
+function together(isBatch: boolean, replies: readonly unknown[]): unknown {
+  const due = replies.filter((reply) => reply !== undefined);
+  if (due.length === 0) return undefined;
+  return isBatch ? due : due[0];
+}
+
+const isJson = (type = ''): boolean => /^application\/json\s*(;.*)?$/i.test(type);
 
 function converse(node: Node, socket: WebSocket, connected: Set<Subscriptions>): void {
   const subscriptions = createSubscriptions(node, (notification) => socket.send(jsonText(notification)));
@@ -110,25 +116,39 @@ function converse(node: Node, socket: WebSocket, connected: Set<Subscriptions>):
   socket.on('error', () => socket.terminate());
   socket.on('message', (data) => {
     const reply = replyTo(subscriptions, String(data));
-    if (reply) socket.send(jsonText(reply));
+    if (reply !== undefined) socket.send(jsonText(reply));
     subscriptions.changed();
   });
 }
 
-/** Nothing for notifications, such as clients send to keep a connection alive. */
-function replyTo(subscriptions: Subscriptions, text: string): object | undefined {
-  let id: unknown = null;
+/** Undefined for notifications, such as clients send to keep a connection alive. */
+function replyTo(subscriptions: Subscriptions, text: string): unknown {
+  const asked = requestIn(text);
+  if (!asked) return parseError;
+  return together(
+    asked.isBatch,
+    asked.all.map((sent) => replyToOne(subscriptions, sent)),
+  );
+}
+
+function replyToOne(subscriptions: Subscriptions, sent: Sent): object | undefined {
+  if ('reply' in sent) return sent.reply;
+  const { method, params } = 'call' in sent ? sent.call : sent.notification;
+  const id = 'call' in sent ? sent.call.id : undefined;
   try {
-    const call = JSON.parse(text) as Call;
-    if (call.id === undefined) return undefined;
-    id = call.id;
-    return { jsonrpc: '2.0', id, result: subscriptions.call(call) };
+    const result = subscriptions.call(method, params);
+    return id === undefined ? undefined : { jsonrpc: '2.0', result, id };
   } catch (error) {
-    const code = error instanceof SyntaxError ? { code: rpcCodes.invalidRequest, message: error.message } : undefined;
-    return { jsonrpc: '2.0', id, error: code ?? errorView(error) };
+    return id === undefined ? undefined : { jsonrpc: '2.0', error: errorView(error), id };
   }
 }
 
+const json = { 'Content-Type': 'application/json; charset=utf-8' };
+
+const refuse = (response: ServerResponse, status: number, message: string): void =>
+  void response.writeHead(status, { 'Content-Type': 'text/plain; charset=utf-8' }).end(`${message}\n`);
+
+/** @param body undefined: nothing is sent */
 function send(response: ServerResponse, status: number, body: unknown): void {
-  response.writeHead(status, { 'Content-Type': 'application/json' }).end(jsonText(body));
+  response.writeHead(status, json).end(body === undefined ? '' : `${jsonText(body)}\n`);
 }

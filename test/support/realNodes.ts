@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import type { Keypair } from '@stellar/stellar-sdk';
 import type { ChainId } from '../../domain/chains.ts';
-import { startAgave } from '../../sandbox/realNodes/agave.ts';
+import { type AgaveOptions, startAgave } from '../../sandbox/realNodes/agave.ts';
 import { startGeth } from '../../sandbox/realNodes/geth.ts';
 import type { StartedNode } from '../../sandbox/realNodes/node.ts';
 import { type RealNodeName, realNodePrograms } from '../../sandbox/realNodes/programs.ts';
@@ -33,9 +33,13 @@ export interface RealNode extends StartedNode {
 export const startRealGeth = (chainId: ChainId): Promise<RealNode> =>
   started((folder) => startGeth({ program: programOf('GETH'), chainId, folder, logFile: join(folder, 'node.log') }));
 
-/** Starts Agave on an empty ledger; it ends with the run. */
-export const startRealSolana = (): Promise<RealNode> =>
-  started((folder) => startAgave({ program: programOf('SOLANA'), folder, logFile: join(folder, 'node.log') }));
+/** Starts Agave, on an empty ledger unless the folder holds one; it ends with the run. */
+export const startRealSolana = (
+  options: Pick<AgaveOptions, 'validatorOptions'> & { readonly folder?: string } = {},
+): Promise<RealNode> =>
+  started((folder) =>
+    startAgave({ folder, ...options, program: programOf('SOLANA'), logFile: join(folder, 'node.log') }),
+  );
 
 /** Starts a Stellar network without accounts of its own; it ends with the run. */
 export const startRealStellar = (): Promise<RealNode> =>

@@ -94,6 +94,7 @@ export function openChain(options: ChainOptions): Chain {
     },
     land(submitted) {
       if (history.find(submitted.signature)) return undefined;
+      if (Object.values(submitted.transaction.signatures).includes(null)) return undefined;
       if (blockhashes.find(submitted.message.lifetimeToken, head) === undefined) return undefined;
       const landed = execute(parts, { slot: head, time_s: times.at(head) }, submitted);
       if (!landed) return undefined;

@@ -17,10 +17,24 @@ const builtin: readonly string[] = [systemProgram, COMPUTE_BUDGET_PROGRAM_ADDRES
 
 /** In lamports: so much for each signature, and for priority the price of compute units times how many were asked for, or what version 1 says. */
 export const feeOf = (message: Message): bigint =>
-  signature_lamports * BigInt(message.header.numSignerAccounts) +
-  (message.budget ? (message.budget.priorityFeeLamports ?? 0n) : priorityOf(message));
+  signature_lamports * BigInt(message.header.numSignerAccounts) + priorityOf(message);
+
+/** What it offers for a compute unit, in millionths of a lamport. */
+export function priceOf(message: Message): bigint {
+  const { price, limit } = budgetOf(message);
+  if (!message.budget) return price;
+  return limit === 0n ? 0n : (priorityOf(message) * microLamports) / limit;
+}
 
 function priorityOf(message: Message): bigint {
+  if (message.budget) return message.budget.priorityFeeLamports ?? 0n;
+  const { price, limit } = budgetOf(message);
+  return (price * limit + microLamports - 1n) / microLamports;
+}
+
+/** The price of a compute unit in millionths of a lamport, and the limit of units. */
+function budgetOf(message: Message): { readonly price: bigint; readonly limit: bigint } {
+  if (message.budget) return { price: 0n, limit: BigInt(message.budget.computeUnitLimit ?? 0) };
   let price = 0n;
   let limit: number | undefined;
   let usual = 0;
@@ -36,6 +50,5 @@ function priorityOf(message: Message): bigint {
       limit = getSetComputeUnitLimitInstructionDataDecoder().decode(data).units;
     }
   }
-  const asked = BigInt(Math.min(limit ?? usual, units.max));
-  return (price * asked + microLamports - 1n) / microLamports;
+  return { price, limit: BigInt(Math.min(limit ?? usual, units.max)) };
 }

@@ -21,6 +21,8 @@ export interface TransactionRecord extends Outcome {
   readonly bytes: string;
   readonly err: TransactionError | null;
   readonly fee: number;
+  /** What blocks count it for against their limits. A chain that an older version has written does not have it. */
+  readonly costUnits?: number;
   readonly keys: readonly string[];
   readonly loaded: LoadedAddresses;
   readonly memo: string | null;
@@ -39,6 +41,10 @@ export interface History {
   /** Where a transaction stands among all: later ones have larger numbers. Undefined for one that is not remembered. */
   placeOf(signature: string): number | undefined;
   inSlot(slot: number): readonly TransactionRecord[];
+  /** Its place in its block, from 0. */
+  indexInSlot(signature: string): number | undefined;
+  /** Those of the newest slots that have any, oldest first. @param slots how many */
+  newest(slots: number): readonly TransactionRecord[];
   /** How many there have been, forgotten ones included. */
   count(): number;
   /** Takes out all after a slot. @returns them, oldest first */
@@ -52,12 +58,15 @@ export function createHistory(transactionsMax: number): History {
   const bySignature = new Map<string, TransactionRecord>();
   const byAddress = new Map<string, TransactionRecord[]>();
   const places = new Map<string, number>();
+  const indexes = new Map<string, number>();
   let next = 0;
   let count = 0;
+  let last: TransactionRecord | undefined;
 
   const forget = (record: TransactionRecord) => {
     bySignature.delete(record.signature);
     places.delete(record.signature);
+    indexes.delete(record.signature);
     for (const key of new Set(record.keys)) {
       const left = byAddress.get(key)?.filter((each) => each !== record) ?? [];
       if (left.length > 0) byAddress.set(key, left);
@@ -70,6 +79,9 @@ export function createHistory(transactionsMax: number): History {
       count++;
       bySignature.set(record.signature, record);
       places.set(record.signature, next++);
+      const before = last?.slot === record.slot ? indexes.get(last.signature) : undefined;
+      indexes.set(record.signature, before === undefined ? 0 : before + 1);
+      last = record;
       for (const key of new Set(record.keys)) {
         const known = byAddress.get(key);
         if (known) known.push(record);
@@ -82,6 +94,17 @@ export function createHistory(transactionsMax: number): History {
     ofAddress: (address) => byAddress.get(address) ?? [],
     placeOf: (signature) => places.get(signature),
     inSlot: (slot) => [...bySignature.values()].filter((record) => record.slot === slot),
+    indexInSlot: (signature) => indexes.get(signature),
+    newest(slots) {
+      const found: TransactionRecord[] = [];
+      const seen = new Set<number>();
+      for (const record of [...bySignature.values()].reverse()) {
+        seen.add(record.slot);
+        if (seen.size > slots) break;
+        found.push(record);
+      }
+      return found.reverse();
+    },
     count: () => count,
     rollback(slot) {
       const gone = [...bySignature.values()].filter((record) => record.slot > slot);

@@ -20,14 +20,20 @@ export interface Outcome {
   readonly inner: readonly { readonly index: number; readonly instructions: readonly CompiledInner[] }[];
 }
 
+export interface Simulated {
+  readonly outcome: Outcome;
+  /** Accounts as a successful transaction left them. */
+  readonly changed: ReadonlyMap<Address, Account>;
+}
+
 export interface Machine {
   get(address: Address): Account | undefined;
   put(address: Address, account: Account | undefined): void;
   setClock(slot: number, time_s: number): void;
   /** @param keys all accounts that the transaction names: it changes no others */
   execute(transaction: Transaction, keys: readonly Address[]): Outcome;
-  /** Tells what would come of it, whoever has signed. */
-  simulate(transaction: Transaction): Outcome;
+  /** Runs it without effect, whoever has signed. */
+  simulate(transaction: Transaction): Simulated;
   /** Lamports that an account of this many bytes must hold. */
   rentExempt(bytes: number): bigint;
 }
@@ -89,7 +95,12 @@ export function createMachine(): Machine {
       svm.withSigverify(false);
       try {
         const result = svm.simulateTransaction(transaction);
-        return outcomeOf(result instanceof FailedTransactionMetadata ? result : result.meta());
+        if (result instanceof FailedTransactionMetadata) return { outcome: outcomeOf(result), changed: new Map() };
+        const changed = result.postAccounts().map(({ address, lamports, programAddress: owner, executable, data }) => {
+          const account: Account = { lamports, owner, executable, data: new Uint8Array(data) };
+          return [address, account] as const;
+        });
+        return { outcome: outcomeOf(result.meta()), changed: new Map(changed) };
       } finally {
         svm.withSigverify(true);
       }

@@ -13,6 +13,8 @@ export interface Submitted {
   /** The fee payer's, base58: the transaction's name everywhere. */
   readonly signature: string;
   readonly signatures: readonly string[];
+  /** How many signatures the bytes hold. */
+  readonly signatureCount: number;
   readonly bytes: Uint8Array;
   readonly transaction: Transaction;
   readonly message: Message;
@@ -40,9 +42,10 @@ export function parseTransaction(bytes: Uint8Array): Submitted {
   if (bytes.length > bytesMax[version]) throw tooLarge(bytes, bytesMax[version]);
   if (version === 1 && staticAccounts.length > accountsMax) throw new Error('too many accounts');
   const signatures = Object.values(transaction.signatures).map((each) => base58.decode(each ?? unsigned));
-  const [signature] = signatures;
-  if (signature === undefined) throw new Error('no signatures');
-  return { signature, signatures, bytes, transaction, message };
+  const [signature = base58.decode(unsigned)] = signatures;
+  // Version 1 has as many as its message needs; the others begin with their number.
+  const signatureCount = version === 1 ? message.header.numSignerAccounts : (bytes[0] ?? 0);
+  return { signature, signatures, signatureCount, bytes, transaction, message };
 }
 
 const tooLarge = ({ length }: Uint8Array, max: number) =>
@@ -75,4 +78,31 @@ export function loadAddresses(
   const readonly = lookups.flatMap((each) => pick(each.lookupTableAddress, each.readonlyIndexes));
   const complete = (all: readonly (Address | undefined)[]): all is readonly Address[] => !all.includes(undefined);
   return complete(writable) && complete(readonly) ? { writable, readonly } : undefined;
+}
+
+/** @param place of an account among all that the message names, as its instructions count them */
+export function isWritable({ header, staticAccounts }: Message, loaded: LoadedAddresses, place: number): boolean {
+  const { numSignerAccounts, numReadonlySignerAccounts, numReadonlyNonSignerAccounts } = header;
+  const firstLoaded = staticAccounts.length;
+  if (place >= firstLoaded) return place < firstLoaded + loaded.writable.length;
+  if (place < numSignerAccounts) return place < numSignerAccounts - numReadonlySignerAccounts;
+  return place < firstLoaded - numReadonlyNonSignerAccounts;
+}
+
+/** Returns whether the message's counts and places agree with its accounts and signatures. */
+export function sanitize({ signatureCount, message }: Submitted): boolean {
+  const { header, staticAccounts, instructions, lookupTables } = message;
+  const { numSignerAccounts, numReadonlySignerAccounts, numReadonlyNonSignerAccounts } = header;
+  const loaded = lookupTables.reduce((sum, each) => sum + each.writableIndexes.length + each.readonlyIndexes.length, 0);
+  return (
+    signatureCount === numSignerAccounts &&
+    numReadonlySignerAccounts < numSignerAccounts &&
+    numSignerAccounts + numReadonlyNonSignerAccounts <= staticAccounts.length &&
+    instructions.every(
+      ({ programAddressIndex, accountIndices = [] }) =>
+        programAddressIndex > 0 &&
+        programAddressIndex < staticAccounts.length &&
+        accountIndices.every((each) => each < staticAccounts.length + loaded),
+    )
+  );
 }

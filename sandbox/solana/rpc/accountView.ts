@@ -1,14 +1,21 @@
-/** One account as JSON-RPC tells it, in the encoding that was asked for. */
+/** One account as JSON-RPC returns it, in the encoding that a request names. */
+import { zstdCompressSync } from 'node:zlib';
 import { type Address, getBase58Decoder, isSome, unwrapOption } from '@solana/kit';
 import { AccountState } from '@solana-program/token';
 import type { Account } from '../chain/account.ts';
 import { mintOf, tokenAccountOf, tokenPrograms, uiAmount } from '../chain/tokens.ts';
-import { type Config, invalid, RpcError, rpcCodes } from './method.ts';
+import type { AccountEncoding } from './configs.ts';
+import { RpcError, rpcCodes } from './method.ts';
 
 type AccountOf = (address: Address) => Account | undefined;
 
+export interface AccountOptions {
+  readonly encoding?: AccountEncoding | undefined;
+  readonly dataSlice?: { readonly offset: number; readonly length: number } | undefined;
+}
+
 const base58Bytes_max = 128;
-/** Accounts pay no rent any more; this is what is told instead of an epoch. */
+/** Accounts pay no rent any more; nodes return this instead of an epoch. */
 const rentEpoch = 2n ** 64n - 1n;
 
 /**
@@ -18,13 +25,13 @@ const rentEpoch = 2n ** 64n - 1n;
 export function accountView(
   account: Account | undefined,
   accountOf: AccountOf,
-  config: Config,
+  options: AccountOptions = {},
   how: 'asked' | 'told' = 'asked',
 ): unknown {
   if (!account) return null;
   const { lamports, owner, executable, data } = account;
   return {
-    data: dataView(account, accountOf, config, how),
+    data: dataView(account, accountOf, options, how),
     executable,
     lamports,
     owner,
@@ -33,22 +40,24 @@ export function accountView(
   };
 }
 
-function dataView(account: Account, accountOf: AccountOf, config: Config, how: 'asked' | 'told'): unknown {
-  const data = sliced(account.data, config['dataSlice']);
-  const { encoding = 'binary' } = config;
+function dataView(account: Account, accountOf: AccountOf, options: AccountOptions, how: 'asked' | 'told'): unknown {
+  const { encoding = 'binary', dataSlice: { offset, length } = { offset: 0, length: account.data.length } } = options;
+  const data = account.data.subarray(offset, offset + length);
   switch (encoding) {
     case 'jsonParsed':
-      return parsedData(account, accountOf) ?? [Buffer.from(data).toString('base64'), 'base64'];
+      return parsedData(account, accountOf) ?? [base64(data), 'base64'];
     case 'base64':
-      return [Buffer.from(data).toString('base64'), 'base64'];
+      return [base64(data), encoding];
+    case 'base64+zstd':
+      return [base64(zstdCompressSync(data)), encoding];
     case 'base58':
-      return [base58(data, how), 'base58'];
+      return [base58(data, how), encoding];
     case 'binary':
       return base58(data, how);
-    default:
-      throw invalid(`encoding ${String(encoding)} is not known here`);
   }
 }
+
+const base64 = (data: Uint8Array): string => Buffer.from(data).toString('base64');
 
 function base58(data: Uint8Array, how: 'asked' | 'told'): string {
   if (data.length <= base58Bytes_max) return getBase58Decoder().decode(data);
@@ -59,14 +68,6 @@ function base58(data: Uint8Array, how: 'asked' | 'told'): string {
   );
 }
 
-function sliced(data: Uint8Array, slice: unknown): Uint8Array {
-  if (slice === undefined || slice === null) return data;
-  const { offset, length } = slice as { offset?: unknown; length?: unknown };
-  const fits = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
-  if (!fits(offset) || !fits(length)) throw invalid('dataSlice needs offset and length, whole numbers from 0');
-  return data.subarray(offset, offset + length);
-}
-
 function parsedData(account: Account, accountOf: AccountOf): unknown {
   const program = tokenPrograms.get(account.owner);
   if (!program) return undefined;
@@ -74,8 +75,11 @@ function parsedData(account: Account, accountOf: AccountOf): unknown {
   const token = tokenAccountOf(account);
   const itsMint = token && mintOf(accountOf(token.mint));
   if (token && itsMint) {
-    const { mint, owner, amount, state } = token;
+    const { mint, owner, amount, state, delegatedAmount } = token;
+    const [delegate, closeAuthority] = [unwrapOption(token.delegate), unwrapOption(token.closeAuthority)];
     return told('account', {
+      ...(closeAuthority && { closeAuthority }),
+      ...(delegate && { delegate, delegatedAmount: uiAmount(delegatedAmount, itsMint.decimals) }),
       isNative: isSome(token.isNative),
       mint,
       owner,

@@ -1,43 +1,52 @@
-/** Accounts, as they were in the slot of the commitment that was asked for. */
+/** Accounts, as they were in the slot of the commitment that a request names. */
 import type { Address } from '@solana/kit';
 import { accountView } from './accountView.ts';
-import {
-  addressOf,
-  addressParam,
-  configParam,
-  contextSlot,
-  inContext,
-  listParam,
-  type Method,
-  type Params,
-  type View,
-} from './method.ts';
+import { accountConfig, contextConfig, programConfig } from './configs.ts';
+import { addressOf, type ContextOptions, checkCount, contextSlot, inContext, type View } from './method.ts';
+import { defineMethod, list, optional, text } from './params.ts';
+import { programFilters } from './programFilters.ts';
 
 const accountsMax = 100;
 
-/** How the chain looked in the slot that a request's options name. */
-export function look(view: View, params: Params, configPlace: number) {
-  const config = configParam(params, configPlace);
-  const slot = contextSlot(view, config);
+/** How the chain was in the slot that a request's options name. */
+export function readAt(view: View, options: ContextOptions = {}) {
+  const slot = contextSlot(view, options);
   const accountOf = (address: Address) => view.chain.accounts.get(address, slot);
-  return { config, slot, accountOf };
+  return { slot, accountOf };
 }
 
-export const getBalance: Method = (view, params) => {
-  const { slot, accountOf } = look(view, params, 1);
-  return inContext(slot, accountOf(addressParam(params, 0))?.lamports ?? 0n);
-};
+export const getBalance = defineMethod([text, optional(contextConfig)], 1, (view, key, config) => {
+  const address = addressOf(key);
+  const { slot, accountOf } = readAt(view, config);
+  return inContext(slot, accountOf(address)?.lamports ?? 0n);
+});
 
-export const getAccountInfo: Method = (view, params) => {
-  const { config, slot, accountOf } = look(view, params, 1);
-  return inContext(slot, accountView(accountOf(addressParam(params, 0)), accountOf, config));
-};
+export const getAccountInfo = defineMethod([text, optional(accountConfig)], 1, (view, key, config) => {
+  const address = addressOf(key);
+  const { slot, accountOf } = readAt(view, config);
+  return inContext(slot, accountView(accountOf(address), accountOf, config));
+});
 
-export const getMultipleAccounts: Method = (view, params) => {
-  const { config, slot, accountOf } = look(view, params, 1);
-  const addresses = listParam(params, 0, 'public keys', accountsMax).map(addressOf);
+export const getMultipleAccounts = defineMethod([list(text), optional(accountConfig)], 1, (view, keys, config) => {
+  checkCount(keys, accountsMax);
+  const addresses = keys.map(addressOf);
+  const { slot, accountOf } = readAt(view, config);
+  const options = { ...config, encoding: config?.encoding ?? 'base64' };
   return inContext(
     slot,
-    addresses.map((address) => accountView(accountOf(address), accountOf, config)),
+    addresses.map((address) => accountView(accountOf(address), accountOf, options)),
   );
-};
+});
+
+/** Knows the accounts that were written since the chain began. */
+export const getProgramAccounts = defineMethod([text, optional(programConfig)], 1, (view, key, config) => {
+  const program = addressOf(key);
+  const allows = programFilters(config?.filters);
+  const { slot, accountOf } = readAt(view, config);
+  const found = [...view.chain.accounts.addresses()].toSorted().flatMap((pubkey) => {
+    const account = accountOf(pubkey);
+    if (account?.owner !== program || !allows(account.data)) return [];
+    return [{ pubkey, account: accountView(account, accountOf, config) }];
+  });
+  return config?.withContext ? inContext(slot, found) : found;
+});

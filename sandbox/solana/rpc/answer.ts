@@ -1,11 +1,11 @@
 /** One JSON-RPC request: which method answers it, and what goes wrong on the way when a fault is due. */
-import { getAccountInfo, getBalance, getMultipleAccounts } from './accounts.ts';
-import { getBlock, getBlocks, getBlockTime } from './blocks.ts';
+import { getAccountInfo, getBalance, getMultipleAccounts, getProgramAccounts } from './accounts.ts';
+import { getBlock, getBlocks, getBlocksWithLimit, getBlockTime } from './blocks.ts';
 import * as cluster from './cluster.ts';
 import { addFault, advanceSlots, behindOf, clearFaults, fork, fund, plant } from './controls.ts';
-import { configParam, type Method, type Node, type Params, RpcError, rpcCodes, type View } from './method.ts';
-import { requestAirdrop, sendTransaction, simulateTransaction, submittedOf } from './send.ts';
-import { getTokenAccountBalance, getTokenAccountsByOwner, getTokenSupply } from './tokens.ts';
+import { type Method, type Node, type Params, RpcError, rpcCodes, type View } from './method.ts';
+import { requestAirdrop, sendTransaction, signatureIn, simulateTransaction } from './send.ts';
+import * as tokens from './tokens.ts';
 import { getSignatureStatuses, getSignaturesForAddress, getTransaction } from './transactions.ts';
 
 const methods: Readonly<Record<string, Method>> = {
@@ -13,11 +13,11 @@ const methods: Readonly<Record<string, Method>> = {
   getBalance,
   getAccountInfo,
   getMultipleAccounts,
-  getTokenAccountBalance,
-  getTokenAccountsByOwner,
-  getTokenSupply,
+  getProgramAccounts,
+  ...tokens,
   getBlock,
   getBlocks,
+  getBlocksWithLimit,
   getBlockTime,
   sendTransaction,
   simulateTransaction,
@@ -64,7 +64,7 @@ async function answerAt(node: Node, head: number, name: string, params: Params):
       await method(view, params);
       return { result: await method(view, params) };
     case 'drop':
-      return { result: submittedOf(params, configParam(params, 1)).signature };
+      return { result: signatureIn(params) };
     case 'lagging':
       return { result: await method({ ...view, head: view.head - (fault?.slots ?? 1) }, params) };
   }

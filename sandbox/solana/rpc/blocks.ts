@@ -1,43 +1,53 @@
 /** Blocks: every slot here has one. */
 import { firstSlot, heightOf } from '../chain/commitments.ts';
-import {
-  configParam,
-  contextSlot,
-  integerParam,
-  invalid,
-  type Method,
-  type Params,
-  RpcError,
-  rpcCodes,
-} from './method.ts';
-import { atLeastConfirmed, encodingConfig } from './transactions.ts';
+import { blockConfig, contextConfig, lastSlotOrConfig } from './configs.ts';
+import { type ContextOptions, contextSlot, invalid, RpcError, rpcCodes, type View } from './method.ts';
+import { defineMethod, optional, u64, usize } from './params.ts';
+import { checkConfirmed } from './transactions.ts';
 import { accountsView, transactionView } from './transactionView.ts';
 
 const blocksMax = 500_000;
-const details: readonly unknown[] = ['full', 'accounts', 'signatures', 'none'];
 
 /** Unix seconds. */
-export const getBlockTime: Method = (view, params) => view.chain.times.at(existingSlot(params, view.head));
+export const getBlockTime = defineMethod([u64], 1, (view, slot) => view.chain.times.at(existingSlot(slot, view.head)));
 
-export const getBlocks: Method = (view, params) => {
-  const begin = integerParam(params, 0, 'start slot');
-  const endless = typeof params[1] !== 'number';
-  const config = configParam(params, endless ? 1 : 2);
-  const newest = contextSlot(view, config, atLeastConfirmed(config));
-  const end = Math.min(endless ? newest : integerParam(params, 1, 'end slot'), newest);
-  if (end - begin > blocksMax) throw invalid(`Slot range too large; max ${blocksMax}`);
+export const getBlocks = defineMethod(
+  [u64, optional(lastSlotOrConfig), optional(contextConfig)],
+  1,
+  (view, begin, lastOrConfig, config) => {
+    const isEndless = typeof lastOrConfig !== 'number';
+    const newest = newestSlot(view, (isEndless ? lastOrConfig : undefined) ?? config);
+    const end = isEndless ? newest : Math.min(lastOrConfig, newest);
+    if (end - begin > blocksMax) throw invalid(`Slot range too large; max ${blocksMax}`);
+    return slotsFrom(begin, end - Math.max(begin, firstSlot) + 1);
+  },
+);
+
+export const getBlocksWithLimit = defineMethod(
+  [u64, usize, optional(contextConfig)],
+  2,
+  (view, begin, limit, config) => {
+    if (limit > blocksMax) throw invalid(`Limit too large; max ${blocksMax}`);
+    const newest = newestSlot(view, config);
+    return slotsFrom(begin, Math.min(limit, newest - Math.max(begin, firstSlot) + 1));
+  },
+);
+
+function newestSlot(view: View, config: ContextOptions | undefined): number {
+  checkConfirmed(config);
+  return contextSlot(view, config);
+}
+
+function slotsFrom(begin: number, count: number): readonly number[] {
   const first = Math.max(begin, firstSlot);
-  return Array.from({ length: Math.max(0, end - first + 1) }, (_, index) => first + index);
-};
+  return Array.from({ length: Math.max(0, count) }, (_, index) => first + index);
+}
 
-export const getBlock: Method = (view, params) => {
+export const getBlock = defineMethod([u64, optional(blockConfig)], 1, (view, wanted, config = noOptions) => {
   const { chain } = view;
-  const config = encodingConfig(params, 1);
-  const slot = existingSlot(params, contextSlot(view, config, atLeastConfirmed(config)));
+  checkConfirmed(config);
+  const slot = existingSlot(wanted, contextSlot(view, { commitment: config.commitment }));
   const { transactionDetails = 'full', rewards = true } = config;
-  if (!details.includes(transactionDetails)) {
-    throw invalid(`transactionDetails ${String(transactionDetails)} are not known here: ${details.join(', ')}`);
-  }
   const records = chain.history.inSlot(slot);
   return {
     blockhash: chain.blockhashes.at(slot),
@@ -52,15 +62,19 @@ export const getBlock: Method = (view, params) => {
       transactions: records.map((record) => accountsView(record, config)),
     }),
     ...(transactionDetails === 'signatures' && { signatures: records.map(({ signature }) => signature) }),
-    ...(rewards === true && { rewards: [] }),
+    ...(rewards && { rewards: [] }),
   };
-};
+});
+
+const noOptions = blockConfig({});
 
 /** @throws RpcError when there is no such block, or none yet */
-function existingSlot(params: Params, newest: number): number {
-  const slot = integerParam(params, 0, 'slot');
-  if (slot > newest) throw new RpcError(rpcCodes.blockNotAvailable, `Block not available for slot ${slot}`);
+function existingSlot(slot: number, newest: number): number {
+  if (slot > newest)
+    throw new RpcError(rpcCodes.blockNotAvailable, `Block not available for slot ${integerText(slot)}`);
   if (slot >= firstSlot) return slot;
   const why = 'was skipped, or missing due to ledger jump to recent snapshot';
   throw new RpcError(rpcCodes.slotSkipped, `Slot ${slot} ${why}`);
 }
+
+const integerText = (value: number): string => BigInt(value).toString();

@@ -1,28 +1,23 @@
-/** JSON-RPC 2.0 around the methods: what a caller sent, and what goes back. */
+/** Carries out calls: what goes back to the caller. */
 import { answer } from './answer.ts';
-import { type Node, type Params, RpcError, rpcCodes } from './method.ts';
+import type { Sent } from './envelope.ts';
+import { type Node, RpcError, rpcCodes } from './method.ts';
 
-export interface Call {
-  readonly id?: unknown;
-  readonly method?: unknown;
-  readonly params?: Params;
-}
+/** An answer of JSON-RPC, nothing, or what happened to the connection. */
+export type Reply = object | undefined | 'lost' | 'unavailable';
 
-/** An answer of JSON-RPC, or what happened to the connection. */
-export type Reply = object | 'lost' | 'unavailable';
-
-/** @param sent whatever a caller took for a call */
-export async function carryOut(node: Node, sent: unknown): Promise<Reply> {
-  const call: Call = typeof sent === 'object' && sent !== null ? sent : {};
-  const id = call.id ?? null;
+export async function carryOut(node: Node, sent: Sent): Promise<Reply> {
+  if ('reply' in sent) return sent.reply;
+  if ('notification' in sent) {
+    await answer(node, sent.notification.method, sent.notification.params).catch(() => undefined);
+    return undefined;
+  }
+  const { id, method, params } = sent.call;
   try {
-    if (typeof call.method !== 'string') throw new RpcError(rpcCodes.invalidRequest, 'Invalid request');
-    const params = call.params ?? [];
-    if (!Array.isArray(params)) throw new RpcError(rpcCodes.invalidParams, 'Invalid params: they must be a list');
-    const answered = await answer(node, call.method, params);
-    return typeof answered === 'string' ? answered : { jsonrpc: '2.0', id, result: answered.result };
+    const answered = await answer(node, method, params);
+    return typeof answered === 'string' ? answered : { jsonrpc: '2.0', result: answered.result, id };
   } catch (error) {
-    return { jsonrpc: '2.0', id, error: errorView(error) };
+    return { jsonrpc: '2.0', error: errorView(error), id };
   }
 }
 

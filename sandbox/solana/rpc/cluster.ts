@@ -1,30 +1,35 @@
-/** What the node tells of itself, of slots, heights, blockhashes and fees. */
+/** The node itself, its slots, heights, blockhashes and fees. */
+import { isBlockhash } from '@solana/kit';
 import { blockhashAge_blocks, firstSlot, heightOf, slotAt } from '../chain/commitments.ts';
-import { feeOf } from '../chain/fee.ts';
+import { feeOf, priceOf } from '../chain/fee.ts';
 import { type Message, messageIn } from '../chain/message.ts';
+import { isWritable, parseTransaction } from '../chain/transaction.ts';
+import { bytesOfBase64 } from './bytes.ts';
+import { commitmentConfig, contextConfig } from './configs.ts';
 import {
-  configParam,
+  addressOf,
+  checkCount,
   contextSlot,
   inContext,
-  integerParam,
   invalid,
-  listParam,
-  type Method,
+  isBase58,
   RpcError,
   rpcCodes,
-  textParam,
   type View,
   version,
 } from './method.ts';
+import { defineMethod, list, optional, text, usize } from './params.ts';
 
 const slotsInEpoch = 432_000;
+/** How many slots with transactions the recent fees cover. */
 const fee_slots = 150;
 const feeAddressesMax = 128;
+const accountBytesMax = 10 * 1024 * 1024;
 
-const getHealth: Method = (view) => {
+const getHealth = defineMethod([], 0, (view) => {
   checkHealth(view);
   return 'ok';
-};
+});
 
 /** @throws RpcError for a node that lags behind */
 export function checkHealth({ chain, head }: View): void {
@@ -33,16 +38,26 @@ export function checkHealth({ chain, head }: View): void {
   throw new RpcError(rpcCodes.nodeUnhealthy, `Node is behind by ${behind} slots`, { numSlotsBehind: behind });
 }
 
-const getVersion: Method = () => ({ 'solana-core': version, 'feature-set': 0 });
+const getVersion = defineMethod([], 0, () => ({ 'solana-core': version, 'feature-set': 0 }));
 
-const getGenesisHash: Method = ({ chain }) => chain.blockhashes.at(0);
+const getGenesisHash = defineMethod([], 0, ({ chain }) => chain.blockhashes.at(0));
 
-const getSlot: Method = (view, params) => contextSlot(view, configParam(params, 0));
+/** No validator has this address, which follows from the genesis as no other one does. */
+const getIdentity = defineMethod([], 0, ({ chain }) => ({ identity: chain.blockhashes.at(1) }));
 
-const getBlockHeight: Method = (view, params) => heightOf(contextSlot(view, configParam(params, 0)));
+const getSlot = defineMethod([optional(contextConfig)], 0, contextSlot);
 
-const getEpochInfo: Method = (view, params) => {
-  const slot = contextSlot(view, configParam(params, 0));
+const getBlockHeight = defineMethod([optional(contextConfig)], 0, (view, config) =>
+  heightOf(contextSlot(view, config)),
+);
+
+const getTransactionCount = defineMethod([optional(contextConfig)], 0, (view, config) => {
+  contextSlot(view, config);
+  return view.chain.history.count();
+});
+
+const getEpochInfo = defineMethod([optional(contextConfig)], 0, (view, config) => {
+  const slot = contextSlot(view, config);
   return {
     absoluteSlot: slot,
     blockHeight: heightOf(slot),
@@ -51,57 +66,98 @@ const getEpochInfo: Method = (view, params) => {
     slotsInEpoch,
     transactionCount: view.chain.history.count(),
   };
-};
+});
 
-const getFirstAvailableBlock: Method = () => firstSlot;
+const getEpochSchedule = defineMethod([], 0, () => ({
+  firstNormalEpoch: 0,
+  firstNormalSlot: 0,
+  leaderScheduleSlotOffset: slotsInEpoch,
+  slotsPerEpoch: slotsInEpoch,
+  warmup: false,
+}));
 
-const getLatestBlockhash: Method = (view, params) => {
-  const slot = contextSlot(view, configParam(params, 0));
+const getFirstAvailableBlock = defineMethod([], 0, () => firstSlot);
+
+const getLatestBlockhash = defineMethod([optional(contextConfig)], 0, (view, config) => {
+  const slot = contextSlot(view, config);
   return inContext(slot, latestBlockhash(view, slot));
-};
+});
 
 export const latestBlockhash = ({ chain }: View, slot: number) => ({
   blockhash: chain.blockhashes.at(slot),
   lastValidBlockHeight: heightOf(slot) + blockhashAge_blocks,
 });
 
-const isBlockhashValid: Method = (view, params) => {
-  const slot = contextSlot(view, configParam(params, 1));
-  return inContext(slot, view.chain.blockhashes.find(textParam(params, 0, 'blockhash'), slot) !== undefined);
-};
+const isBlockhashValid = defineMethod([text, optional(contextConfig)], 1, (view, hash, config) => {
+  if (!isBase58(hash)) throw invalid('Invalid');
+  if (!isBlockhash(hash)) throw invalid('WrongSize');
+  const slot = contextSlot(view, config);
+  return inContext(slot, view.chain.blockhashes.find(hash, slot) !== undefined);
+});
 
-const getFeeForMessage: Method = (view, params) => {
-  const slot = contextSlot(view, configParam(params, 1));
-  const bytes = Buffer.from(textParam(params, 0, 'message'), 'base64');
+const getFeeForMessage = defineMethod([text, optional(contextConfig)], 1, (view, encoded, config) => {
+  const bytes = bytesOfBase64(encoded);
   let message: Message;
   try {
     message = messageIn(bytes);
-  } catch {
-    throw invalid('failed to deserialize the message');
+  } catch (error) {
+    throw invalid(`failed to deserialize solana_message::versions::VersionedMessage: ${(error as Error).message}`);
   }
+  const slot = contextSlot(view, config);
   const known = view.chain.blockhashes.find(message.lifetimeToken, slot) !== undefined;
   return inContext(slot, known ? feeOf(message) : null);
-};
+});
 
-/** Fees never rise here, because blocks are never full. */
-const getRecentPrioritizationFees: Method = ({ chain, head }, params) => {
-  if (params[0] !== undefined) listParam(params, 0, 'addresses', feeAddressesMax);
-  const final = slotAt('finalized', head, chain.finality);
-  const first = Math.max(firstSlot, final - fee_slots + 1);
-  return Array.from({ length: final - first + 1 }, (_, index) => ({ slot: first + index, prioritizationFee: 0 }));
-};
+/**
+ * For each of the newest slots with transactions the lowest price of a compute unit, in millionths of a lamport: of the whole block, or of its
+ * transactions that write to one of the accounts where that is more.
+ * @see https://github.com/anza-xyz/agave/blob/master/runtime/src/prioritization_fee.rs
+ */
+const getRecentPrioritizationFees = defineMethod([optional(list(text))], 0, ({ chain, head }, keys = []) => {
+  checkCount(keys, feeAddressesMax);
+  const accounts = keys.map(addressOf);
+  const confirmed = slotAt('confirmed', head, chain.finality);
+  const lowest = new Map<number, number>();
+  const lowestOfAccounts = new Map<string, number>();
+  const note = <K>(prices: Map<K, number>, key: K, price: number) =>
+    prices.set(key, Math.min(price, prices.get(key) ?? price));
+  for (const record of chain.history.newest(fee_slots)) {
+    if (record.slot > confirmed) continue;
+    const { message } = parseTransaction(Buffer.from(record.bytes, 'base64'));
+    const price = Number(priceOf(message));
+    note(lowest, record.slot, price);
+    for (const account of accounts) {
+      if (record.keys.some((key, place) => key === account && isWritable(message, record.loaded, place)))
+        note(lowestOfAccounts, `${record.slot} ${account}`, price);
+    }
+  }
+  return [...lowest].map(([slot, price]) => ({
+    slot,
+    prioritizationFee: Math.max(price, ...accounts.map((each) => lowestOfAccounts.get(`${slot} ${each}`) ?? 0)),
+  }));
+});
 
-const getMinimumBalanceForRentExemption: Method = ({ chain }, params) =>
-  chain.machine.rentExempt(integerParam(params, 0, 'bytes'));
+const getMinimumBalanceForRentExemption = defineMethod(
+  [usize, optional(commitmentConfig)],
+  1,
+  ({ chain }, bytes, _config) => {
+    if (bytes > accountBytesMax) throw new RpcError(rpcCodes.invalidRequest, 'Invalid request');
+    return chain.machine.rentExempt(bytes);
+  },
+);
 
 export const methods = {
   getHealth,
   getVersion,
   getGenesisHash,
+  getIdentity,
   getSlot,
   getBlockHeight,
+  getTransactionCount,
   getEpochInfo,
+  getEpochSchedule,
   getFirstAvailableBlock,
+  minimumLedgerSlot: getFirstAvailableBlock,
   getLatestBlockhash,
   isBlockhashValid,
   getFeeForMessage,

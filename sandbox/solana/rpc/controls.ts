@@ -3,10 +3,24 @@ import { lag_slotsMax } from '../chain/chain.ts';
 import { tokenPrograms } from '../chain/tokens.ts';
 import { type Fault, faultKinds } from '../faults.ts';
 import { plantLamports, plantMint, plantTokens } from '../plant.ts';
-import { addressOf, type Config, configParam, invalid, type Method, type Params } from './method.ts';
+import { addressOf as addressIn, invalid, type Method, type Params } from './method.ts';
 
 const slotsMax = 100_000;
 const decimalsMax = 19;
+
+type Config = Readonly<Record<string, unknown>>;
+
+/** An object with options, or nothing. */
+function configParam(params: Params, place: number): Config {
+  const value = Array.isArray(params) ? (params[place] ?? {}) : {};
+  if (typeof value !== 'object' || Array.isArray(value)) throw invalid('the options must be an object');
+  return value as Config;
+}
+
+function addressOf(value: unknown) {
+  if (typeof value !== 'string') throw invalid('an address must be a string');
+  return addressIn(value);
+}
 
 export const advanceSlots: Method = ({ chain }, params) => {
   const { slots = 1, seconds = 0 } = configParam(params, 0);

@@ -1,5 +1,5 @@
 /** Instructions in the words of JSON-RPC's `jsonParsed`, for the programs that payments use. */
-import { AccountRole, type Address, getAddressDecoder } from '@solana/kit';
+import { AccountRole, type Address, getAddressDecoder, isOption, isSome } from '@solana/kit';
 import {
   ASSOCIATED_TOKEN_PROGRAM_ADDRESS,
   AssociatedTokenInstruction,
@@ -80,6 +80,41 @@ function associatedInstruction(accounts: readonly string[], data: Uint8Array): P
   };
 }
 
+/** Accounts by place, and the name of the one that signs, behind which a multisignature's signers come. */
+interface TokenAccounts {
+  readonly named: readonly string[];
+  readonly authority?: string;
+}
+
+const move = { named: ['source', 'destination'], authority: 'authority' };
+const freeze = { named: ['account', 'mint'], authority: 'freezeAuthority' };
+const mintTo = { named: ['mint', 'account'], authority: 'mintAuthority' };
+const burn = { named: ['account', 'mint'], authority: 'authority' };
+
+/** @see https://github.com/anza-xyz/agave/blob/master/transaction-status/src/parse_token.rs */
+const tokenAccounts: Partial<Record<TokenInstruction, TokenAccounts>> = {
+  [TokenInstruction.InitializeMint]: { named: ['mint', 'rentSysvar'] },
+  [TokenInstruction.InitializeMint2]: { named: ['mint'] },
+  [TokenInstruction.InitializeAccount]: { named: ['account', 'mint', 'owner', 'rentSysvar'] },
+  [TokenInstruction.InitializeAccount2]: { named: ['account', 'mint', 'rentSysvar'] },
+  [TokenInstruction.InitializeAccount3]: { named: ['account', 'mint'] },
+  [TokenInstruction.InitializeImmutableOwner]: { named: ['account'] },
+  [TokenInstruction.GetAccountDataSize]: { named: ['mint'] },
+  [TokenInstruction.SyncNative]: { named: ['account'] },
+  [TokenInstruction.Transfer]: move,
+  [TokenInstruction.TransferChecked]: { ...move, named: ['source', 'mint', 'destination'] },
+  [TokenInstruction.Approve]: { named: ['source', 'delegate'], authority: 'owner' },
+  [TokenInstruction.ApproveChecked]: { named: ['source', 'mint', 'delegate'], authority: 'owner' },
+  [TokenInstruction.Revoke]: { named: ['source'], authority: 'owner' },
+  [TokenInstruction.CloseAccount]: { named: ['account', 'destination'], authority: 'owner' },
+  [TokenInstruction.FreezeAccount]: freeze,
+  [TokenInstruction.ThawAccount]: freeze,
+  [TokenInstruction.MintTo]: mintTo,
+  [TokenInstruction.MintToChecked]: mintTo,
+  [TokenInstruction.Burn]: burn,
+  [TokenInstruction.BurnChecked]: burn,
+};
+
 function tokenInstruction(
   name: string,
   program: string,
@@ -87,14 +122,45 @@ function tokenInstruction(
   data: Uint8Array,
 ): ParsedInstruction | undefined {
   const told = parseTokenInstruction(asInstruction(program, accounts, data));
-  if (told.instructionType === TokenInstruction.Batch) return undefined;
+  const places = tokenAccounts[told.instructionType];
+  if (!places) return undefined;
   const type = firstLower(TokenInstruction[told.instructionType]);
   const { discriminator, amount, decimals, ...others } = told.data as Record<string, unknown>;
   const amounts =
     typeof amount === 'bigint' && typeof decimals === 'number'
       ? { tokenAmount: uiAmount(amount, decimals) }
       : { ...(amount !== undefined && { amount: String(amount) }), ...(decimals !== undefined && { decimals }) };
-  return { program: name, parsed: { type, info: { ...addressesOf(told.accounts), ...amounts, ...others } } };
+  const extensions = type === 'getAccountDataSize' ? { extensionTypes: extensionsIn(data) } : {};
+  const info = { ...accountsByName(places, accounts), ...amounts, ...withoutOptions(others), ...extensions };
+  return { program: name, parsed: { type, info } };
+}
+
+function accountsByName({ named, authority }: TokenAccounts, accounts: readonly string[]) {
+  const info: Record<string, unknown> = Object.fromEntries(named.map((each, place) => [each, accounts[place]]));
+  if (authority === undefined) return info;
+  // Nodes take whatever comes behind the authority for a multisignature's signers.
+  const signers = accounts.slice(named.length + 1);
+  const isMultisig = signers.length > 0;
+  info[isMultisig ? `multisig${authority.charAt(0).toUpperCase()}${authority.slice(1)}` : authority] =
+    accounts[named.length];
+  return isMultisig ? { ...info, signers } : info;
+}
+
+/** Optional values without their wrapping; those that are none are omitted. */
+const withoutOptions = (values: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(values).flatMap(([key, value]) => {
+      if (!isOption(value)) return [[key, value]];
+      return isSome(value) ? [[key, value.value]] : [];
+    }),
+  );
+
+const extensionTypes: Readonly<Record<number, string>> = { 7: 'immutableOwner' };
+
+function extensionsIn(data: Uint8Array): readonly string[] {
+  const bytes = Buffer.from(data.subarray(1));
+  const types = Array.from({ length: Math.floor(bytes.length / 2) }, (_, at) => bytes.readUInt16LE(2 * at));
+  return types.map((type) => extensionTypes[type] ?? `unknown${type}`);
 }
 
 /** `{ source: { address } }` → `{ source: address }` */

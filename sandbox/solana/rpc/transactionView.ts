@@ -1,24 +1,29 @@
 /** A landed transaction as JSON-RPC tells it, in the encoding that was asked for. */
 import { getBase58Decoder } from '@solana/kit';
+import { isLoadFailure } from '../chain/execute.ts';
 import type { TransactionRecord } from '../chain/history.ts';
 import type { Budget } from '../chain/message.ts';
-import { parseTransaction, type Submitted } from '../chain/transaction.ts';
+import { isWritable, parseTransaction, type Submitted } from '../chain/transaction.ts';
+import type { TransactionEncoding } from './configs.ts';
 import { parseInstruction } from './instructions.ts';
-import { type Config, invalid, RpcError, rpcCodes } from './method.ts';
+import { RpcError, rpcCodes } from './method.ts';
 
-const encodings = ['json', 'jsonParsed', 'base64', 'base58'] as const;
-type Encoding = (typeof encodings)[number];
+export interface TransactionOptions {
+  readonly encoding?: TransactionEncoding | undefined;
+  readonly maxSupportedTransactionVersion?: number | undefined;
+  /** Of a block. */
+  readonly rewards?: boolean | undefined;
+}
+
 const base58 = getBase58Decoder();
 
 /** @throws RpcError when the caller does not say that it understands the transaction's version */
-export function transactionView(record: TransactionRecord, config: Config) {
+export function transactionView(record: TransactionRecord, config: TransactionOptions) {
   const { encoding = 'json' } = config;
-  const known = encodings.find((each) => each === encoding);
-  if (!known) throw invalid(`unknown variant \`${String(encoding)}\`, expected one of ${encodings.join(', ')}`);
   const submitted = understood(record, config);
   return {
-    transaction: encoded(record, submitted, known),
-    meta: metaView(record, known),
+    transaction: encoded(record, submitted, encoding),
+    meta: metaView(record, config),
     ...versionFor(submitted, config),
   };
 }
@@ -27,23 +32,38 @@ export function transactionView(record: TransactionRecord, config: Config) {
  * With `transactionDetails: accounts`, whatever the encoding: its accounts in their order, and what became of them.
  * @throws RpcError as `transactionView`
  */
-export function accountsView(record: TransactionRecord, config: Config) {
+export function accountsView(record: TransactionRecord, config: TransactionOptions) {
   const submitted = understood(record, config);
-  const { err, status, fee, preBalances, postBalances, preTokenBalances, postTokenBalances } = metaView(record, 'json');
+  const { err, status, fee, rewards, ...balances } = metaView(record, config);
+  const { preBalances, postBalances, preTokenBalances, postTokenBalances } = balances;
   return {
     transaction: { signatures: submitted.signatures, accountKeys: accountKeys(record, submitted.message) },
-    meta: { err, status, fee, preBalances, postBalances, preTokenBalances, postTokenBalances },
+    meta: {
+      err,
+      status,
+      fee,
+      preBalances,
+      postBalances,
+      preTokenBalances,
+      postTokenBalances,
+      ...(rewards && { rewards }),
+    },
     ...versionFor(submitted, config),
   };
 }
 
-const versionFor = ({ message: { version } }: Submitted, { maxSupportedTransactionVersion: supported }: Config) =>
-  supported === undefined ? {} : { version };
+const versionFor = (
+  { message: { version } }: Submitted,
+  { maxSupportedTransactionVersion: supported }: TransactionOptions,
+) => (supported === undefined ? {} : { version });
 
-function understood({ bytes }: TransactionRecord, { maxSupportedTransactionVersion: supported }: Config): Submitted {
+function understood(
+  { bytes }: TransactionRecord,
+  { maxSupportedTransactionVersion: supported }: TransactionOptions,
+): Submitted {
   const submitted = parseTransaction(Buffer.from(bytes, 'base64'));
   const { version } = submitted.message;
-  if (version === 'legacy' || (typeof supported === 'number' && supported >= version)) return submitted;
+  if (version === 'legacy' || (supported !== undefined && supported >= version)) return submitted;
   throw new RpcError(
     rpcCodes.unsupportedVersion,
     `Transaction version (${version}) is not supported by the requesting client. ` +
@@ -52,9 +72,10 @@ function understood({ bytes }: TransactionRecord, { maxSupportedTransactionVersi
   );
 }
 
-function encoded(record: TransactionRecord, submitted: Submitted, encoding: Encoding): unknown {
+function encoded(record: TransactionRecord, submitted: Submitted, encoding: TransactionEncoding): unknown {
   if (encoding === 'base64') return [record.bytes, 'base64'];
   if (encoding === 'base58') return [base58.decode(submitted.bytes), 'base58'];
+  if (encoding === 'binary') return base58.decode(submitted.bytes);
   const { signatures, message } = submitted;
   const parsed = encoding === 'jsonParsed';
   const addressTableLookups = message.lookupTables.map(({ lookupTableAddress, writableIndexes, readonlyIndexes }) => ({
@@ -99,19 +120,13 @@ const headerView = ({ header }: Submitted['message']) => ({
   numReadonlyUnsignedAccounts: header.numReadonlyNonSignerAccounts,
 });
 
-function accountKeys({ keys, loaded }: TransactionRecord, { header, staticAccounts }: Submitted['message']) {
-  const { numSignerAccounts, numReadonlySignerAccounts, numReadonlyNonSignerAccounts } = header;
-  const firstLoaded = staticAccounts.length;
-  return keys.map((pubkey, place) => {
-    const signer = place < numSignerAccounts;
-    const writableEnd = signer
-      ? numSignerAccounts - numReadonlySignerAccounts
-      : firstLoaded - numReadonlyNonSignerAccounts;
-    return place < firstLoaded
-      ? { pubkey, signer, source: 'transaction', writable: place < writableEnd }
-      : { pubkey, signer, source: 'lookupTable', writable: place < firstLoaded + loaded.writable.length };
-  });
-}
+const accountKeys = ({ keys, loaded }: TransactionRecord, message: Submitted['message']) =>
+  keys.map((pubkey, place) => ({
+    pubkey,
+    signer: place < message.header.numSignerAccounts,
+    source: place < message.staticAccounts.length ? 'transaction' : 'lookupTable',
+    writable: isWritable(message, loaded, place),
+  }));
 
 interface Instruction {
   readonly programIdIndex: number;
@@ -120,7 +135,11 @@ interface Instruction {
   readonly stackHeight: number;
 }
 
-function instructionView({ keys }: TransactionRecord, instruction: Instruction, encoding: Encoding): object {
+function instructionView(
+  { keys }: Pick<TransactionRecord, 'keys'>,
+  instruction: Instruction,
+  encoding: TransactionEncoding,
+): object {
   const { programIdIndex, accounts, data, stackHeight } = instruction;
   if (encoding !== 'jsonParsed') return { programIdIndex, accounts, data: base58.decode(data), stackHeight };
   const programId = keys[programIdIndex] ?? '';
@@ -131,9 +150,22 @@ function instructionView({ keys }: TransactionRecord, instruction: Instruction, 
     : { programId, accounts: named, data: base58.decode(data), stackHeight };
 }
 
-function metaView(record: TransactionRecord, encoding: Encoding) {
-  const { err, fee, logs, unitsConsumed, inner, loaded } = record;
+/** The calls that instructions made inside, by instruction. */
+export const innerView = (
+  record: Pick<TransactionRecord, 'inner' | 'keys'>,
+  encoding: TransactionEncoding,
+): readonly object[] =>
+  record.inner.map(({ index, instructions }) => ({
+    index,
+    instructions: instructions.map((each) =>
+      instructionView(record, { ...each, data: Buffer.from(each.data, 'base64') }, encoding),
+    ),
+  }));
+
+function metaView(record: TransactionRecord, { encoding = 'json', rewards = true }: TransactionOptions) {
+  const { err, fee, logs, unitsConsumed, costUnits, loaded } = record;
   const { preBalances, postBalances, preTokenBalances, postTokenBalances } = record;
+  const isRun = !isLoadFailure(err);
   return {
     err,
     status: err === null ? { Ok: null } : { Err: err },
@@ -142,15 +174,11 @@ function metaView(record: TransactionRecord, encoding: Encoding) {
     postBalances,
     preTokenBalances,
     postTokenBalances,
-    innerInstructions: inner.map(({ index, instructions }) => ({
-      index,
-      instructions: instructions.map((each) =>
-        instructionView(record, { ...each, data: Buffer.from(each.data, 'base64') }, encoding),
-      ),
-    })),
-    logMessages: logs,
+    innerInstructions: isRun ? innerView(record, encoding) : null,
+    logMessages: isRun ? logs : null,
     computeUnitsConsumed: unitsConsumed,
-    rewards: [],
+    costUnits,
+    rewards: rewards ? [] : null,
     ...(encoding !== 'jsonParsed' && { loadedAddresses: loaded }),
   };
 }

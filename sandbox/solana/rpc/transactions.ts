@@ -1,105 +1,112 @@
-/** What became of transactions. */
+/** The results of transactions. */
 import { getBase58Encoder } from '@solana/kit';
-import { blockhashAge_blocks, commitmentOf as reached } from '../chain/commitments.ts';
+import { blockhashAge_blocks, type Commitment, commitmentOf } from '../chain/commitments.ts';
 import type { TransactionRecord } from '../chain/history.ts';
+import { signaturesConfig, statusesConfig, transactionConfig } from './configs.ts';
 import {
-  addressParam,
-  type Config,
-  commitmentOf,
-  configParam,
+  addressOf,
+  checkCount,
   contextSlot,
   inContext,
   invalid,
-  listParam,
-  type Method,
-  type Params,
+  isBase58,
   RpcError,
   rpcCodes,
   type View,
 } from './method.ts';
+import { defineMethod, list, optional, text } from './params.ts';
 import { transactionView } from './transactionView.ts';
 
 const statusesMax = 256;
 const signaturesMax = 1_000;
 const signature_bytes = 64;
 
-export function signatureOf(value: unknown): string {
-  if (typeof value !== 'string') throw invalid('invalid type: a signature must be a string');
-  try {
-    if (getBase58Encoder().encode(value).length === signature_bytes) return value;
-  } catch {
-    throw invalid('Invalid param: Invalid');
-  }
-  throw invalid('Invalid param: WrongSize');
+export const isSignature = (value: string): boolean =>
+  isBase58(value) && getBase58Encoder().encode(value).length === signature_bytes;
+
+function checkSignature(value: string): void {
+  if (isSignature(value)) return;
+  throw invalid(`Invalid param: ${isBase58(value) ? 'WrongSize' : 'Invalid'}`);
 }
 
-export const getSignatureStatuses: Method = (view, params) => {
+export const getSignatureStatuses = defineMethod([list(text), optional(statusesConfig)], 1, (view, asked, config) => {
   const { chain, head } = view;
-  const whole = configParam(params, 1)['searchTransactionHistory'] === true;
-  const statuses = listParam(params, 0, 'signatures', statusesMax).map((each) => {
-    const record = chain.history.find(signatureOf(each));
+  checkCount(asked, statusesMax);
+  for (const each of asked) checkSignature(each);
+  const statuses = asked.map((each) => {
+    const record = chain.history.find(each);
     if (!record || record.slot > head) return null;
-    // The node has the last blocks' statuses at hand; older ones it looks up only when told so.
-    if (!whole && head - record.slot > blockhashAge_blocks) return null;
+    // The node has the last blocks' statuses at hand; it searches for older ones only on request.
+    if (!config?.searchTransactionHistory && head - record.slot > blockhashAge_blocks) return null;
     return statusView(view, record);
   });
   return inContext(head, statuses);
-};
+});
 
 function statusView({ chain, head }: View, { slot, err }: TransactionRecord) {
-  const confirmationStatus = reached(slot, head, chain.finality);
+  const confirmationStatus = commitmentOf(slot, head, chain.finality);
   const confirmations = confirmationStatus === 'finalized' ? null : head - slot;
   return { slot, confirmations, err, status: resultOf(err), confirmationStatus };
 }
 
 export const resultOf = (err: TransactionRecord['err']) => (err === null ? { Ok: null } : { Err: err });
 
-export const getSignaturesForAddress: Method = (view, params) => {
+export const getSignaturesForAddress = defineMethod([text, optional(signaturesConfig)], 1, (view, key, config) => {
   const { chain, head } = view;
-  const address = addressParam(params, 0);
-  const config = configParam(params, 1);
-  const slot = contextSlot(view, config, atLeastConfirmed(config));
-  const { before, until, limit = signaturesMax } = config;
-  if (typeof limit !== 'number' || limit < 1 || limit > signaturesMax) {
-    throw invalid(`Invalid limit; max ${signaturesMax}`);
-  }
-  const placeOf = (signature: unknown) => chain.history.placeOf(signatureOf(signature)) ?? -1;
-  // A signature that is not there (any more) has nothing before it, and everything after it.
-  const end = before === undefined || before === null ? Number.POSITIVE_INFINITY : placeOf(before);
-  const begin = until === undefined || until === null ? -1 : placeOf(until);
-  const isAsked = (place: number) => place > begin && place < end;
+  const { before, until, limit = signaturesMax } = config ?? {};
+  const address = addressOf(key);
+  for (const each of [before, until]) if (each !== undefined) checkSignature(each);
+  if (limit < 1 || limit > signaturesMax) throw invalid(`Invalid limit; max ${signaturesMax}`);
+  checkConfirmed(config);
+  const slot = contextSlot(view, config);
+  const placeOf = (signature: string): number => {
+    const record = chain.history.find(signature);
+    const place = record && record.slot <= slot ? chain.history.placeOf(signature) : undefined;
+    if (place !== undefined) return place;
+    throw new RpcError(rpcCodes.transactionNotFound, `Transaction ${signature} not found`);
+  };
+  const end = before === undefined ? Number.POSITIVE_INFINITY : placeOf(before);
+  const begin = until === undefined ? -1 : placeOf(until);
+  const isListed = (place: number) => place > begin && place < end;
   return chain.history
     .ofAddress(address)
-    .filter((record) => record.slot <= slot && isAsked(placeOf(record.signature)))
+    .filter((record) => record.slot <= slot && isListed(chain.history.placeOf(record.signature) ?? -1))
     .toReversed()
     .slice(0, limit)
     .map(({ signature, slot, err, memo, blockTime_s }) => ({
       signature,
       slot,
+      transactionIndex: chain.history.indexInSlot(signature),
       err,
       memo,
       blockTime: blockTime_s,
-      confirmationStatus: reached(slot, head, chain.finality),
+      confirmationStatus: commitmentOf(slot, head, chain.finality),
     }));
-};
+});
 
-export const getTransaction: Method = (view, params) => {
-  const config = encodingConfig(params, 1);
-  const slot = contextSlot(view, config, atLeastConfirmed(config));
-  const record = view.chain.history.find(signatureOf(params[0]));
-  if (!record || record.slot > slot) return null;
-  return { slot: record.slot, blockTime: record.blockTime_s, ...transactionView(record, config) };
-};
+const noOptions = transactionConfig({});
 
-/** The second parameter may be just an encoding. */
-export function encodingConfig(params: Params, place: number): Config {
-  const value = params[place];
-  return typeof value === 'string' ? { encoding: value } : configParam(params, place);
-}
+export const getTransaction = defineMethod(
+  [text, optional(transactionConfig)],
+  1,
+  (view, signature, config = noOptions) => {
+    checkSignature(signature);
+    checkConfirmed(config);
+    const slot = contextSlot(view, { commitment: config.commitment });
+    const { history } = view.chain;
+    const record = history.find(signature);
+    if (!record || record.slot > slot) return null;
+    return {
+      slot: record.slot,
+      transactionIndex: history.indexInSlot(signature),
+      blockTime: record.blockTime_s,
+      ...transactionView(record, config),
+    };
+  },
+);
 
-/** Blocks and their transactions are told only of what is at least confirmed. */
-export function atLeastConfirmed(config: Config): 'confirmed' | 'finalized' {
-  const commitment = commitmentOf(config);
-  if (commitment !== 'processed') return commitment;
+/** Nodes return blocks and their transactions only once they are confirmed. @throws RpcError */
+export function checkConfirmed(config: { readonly commitment?: Commitment | undefined } | undefined): void {
+  if (config?.commitment !== 'processed') return;
   throw new RpcError(rpcCodes.invalidParams, 'Method does not support commitment below `confirmed`');
 }

@@ -26,6 +26,7 @@ export const codes = {
   blockStatusNotAvailableYet: -32014,
   unsupportedVersion: -32015,
   minContextSlotNotReached: -32016,
+  transactionNotFound: -32020,
 } as const;
 
 /** How a node is asked: as of which commitment, and that it must have come at least so far. */

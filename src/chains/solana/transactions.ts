@@ -1,6 +1,6 @@
 /** What the adapter asks of a node about transactions, as typed values. landed.ts reads what they did. */
 import { ask, type ChainNode, list, object, optional, RpcFailed, text, whole } from '../node/jsonRpc.ts';
-import { type AsOf, contextSlot, options } from './reads.ts';
+import { type AsOf, codes, contextSlot, options } from './reads.ts';
 
 export interface Seen {
   readonly signature: string;
@@ -10,18 +10,38 @@ export interface Seen {
 
 export const signaturesPerCall = 1_000;
 
+interface Between {
+  readonly until: string | null;
+  readonly before: string | null;
+}
+
 /**
- * Transactions that name an account, newest first.
+ * Lists transactions that name an account, newest first. If the node does not have `until`, because a fork took it away or the node has
+ * dropped it, the list has no lower bound: nodes before Agave 4.2 list so themselves, later ones refuse (-32020).
  * @param between older ones than `before`, newer ones than `until`; null for no bound
- * @throws RpcFailed, as every function here
+ * @throws RpcFailed, as every function here; also when the node does not have `before`
  */
-export function signaturesOf(
+export async function signaturesOf(
   node: ChainNode,
   account: string,
-  between: { readonly until: string | null; readonly before: string | null },
+  between: Between,
   asOf: AsOf,
 ): Promise<readonly Seen[]> {
-  const { until, before } = between;
+  try {
+    return await signaturesBetween(node, account, between, asOf);
+  } catch (error) {
+    const isMissing = error instanceof RpcFailed && error.code === codes.transactionNotFound;
+    if (!isMissing || between.until === null) throw error;
+    return signaturesBetween(node, account, { ...between, until: null }, asOf);
+  }
+}
+
+function signaturesBetween(
+  node: ChainNode,
+  account: string,
+  { until, before }: Between,
+  asOf: AsOf,
+): Promise<readonly Seen[]> {
   const config = { ...options(asOf), limit: signaturesPerCall, ...(until && { until }), ...(before && { before }) };
   return ask(node, 'getSignaturesForAddress', [account, config], (answer) =>
     list(answer).map((entry) => {

@@ -53,9 +53,15 @@ describe('local Solana: the node through @solana/kit', () => {
   it('asks for what rent and fees are on the public network', async () => {
     assert.equal(await lab.rpc.getMinimumBalanceForRentExemption(165n).send(), 2_039_280n);
     assert.equal(await lab.rpc.getMinimumBalanceForRentExemption(0n).send(), 890_880n);
-    const fees = await lab.rpc.getRecentPrioritizationFees([usdc.mint]).send();
-    assert.ok(fees.length > 0);
-    assert.ok(fees.every(({ prioritizationFee }) => prioritizationFee === 0n));
+    assert.deepEqual(await lab.rpc.getRecentPrioritizationFees([usdc.mint]).send(), [], 'no block has a transaction');
+    const { address } = await generateKeyPairSigner();
+    await lab.rpc.requestAirdrop(address, lamports(5_000_000_000n)).send();
+    lab.solana.advanceSlots();
+    const fees = await lab.rpc.getRecentPrioritizationFees([address]).send();
+    assert.deepEqual(
+      fees.map(({ prioritizationFee }) => prioritizationFee),
+      [0n],
+    );
   });
 
   it('gives airdrops', async () => {

@@ -73,7 +73,12 @@ describe('local Solana: faults', () => {
   it('unavailable: HTTP 503, nothing is carried out', async () => {
     const { to, transaction } = await payment();
     await fault({ kind: 'unavailable', method: 'sendTransaction' });
-    const body = { id: 1, method: 'sendTransaction', params: [bytesOf(transaction), { encoding: 'base64' }] };
+    const body = {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'sendTransaction',
+      params: [bytesOf(transaction), { encoding: 'base64' }],
+    };
     assert.equal((await lab.post(body)).status, 503);
     await assert.rejects(lab.balance(to), /could not find account/);
   });
@@ -105,7 +110,7 @@ describe('local Solana: faults', () => {
 
   it('happen as often as was asked, to the method that was named, until they are cleared', async () => {
     await fault({ kind: 'unavailable', method: 'getBlockHeight', times: 2 });
-    const statusFor = async (method: string) => (await lab.post({ id: 1, method, params: [] })).status;
+    const statusFor = async (method: string) => (await lab.post({ jsonrpc: '2.0', id: 1, method, params: [] })).status;
     assert.equal(await statusFor('getSlot'), 200);
     assert.equal(await statusFor('getBlockHeight'), 503);
     assert.equal(await statusFor('getBlockHeight'), 503);

@@ -41,10 +41,20 @@ describe('local Solana: history of an address', () => {
     assert.deepEqual(await ask({ until: sent[4] }), []);
   });
 
-  it('begins nowhere before a signature that nobody knows, and ends at its beginning after one', async () => {
+  it('refuses a page before or after a signature that is not in the chain', async () => {
     const unknown = '1'.repeat(64);
-    assert.deepEqual(await ask({ before: unknown }), []);
-    assert.deepEqual(await ask({ until: unknown }), newestFirst());
+    const refusal = { code: -32020, message: `Transaction ${unknown} not found` };
+    for (const bound of ['before', 'until']) {
+      const { error } = await lab.call('getSignaturesForAddress', account.toBase58(), { [bound]: unknown });
+      assert.deepEqual(error, refusal);
+    }
+  });
+
+  it('refuses a page before a transaction that has not reached the commitment', async () => {
+    const signature = await lab.pay({ from: payer, to: Keypair.generate().publicKey, amount: 1n });
+    await assert.rejects(ask({ before: signature }), /not found/);
+    lab.solana.advanceSlots();
+    assert.deepEqual(await ask({ before: signature }), newestFirst());
   });
 
   it('takes any transaction for a place in time, also of another address', async () => {
@@ -87,6 +97,7 @@ describe('local Solana: history of an address', () => {
       slot,
       err: { InstructionError: [1, { Custom: 1 }] },
       memo: '[6] crème',
+      transactionIndex: 0,
       blockTime,
       confirmationStatus: 'confirmed',
     });

@@ -189,7 +189,12 @@ describe('local Solana on disk', () => {
       while ((await connection.getSlot('processed')) < first + 5);
       // In one batch, of which all is true of the same moment.
       const depths = ['processed', 'confirmed', 'finalized'];
-      const calls = depths.map((commitment, id) => ({ id, method: 'getSlot', params: [{ commitment }] }));
+      const calls = depths.map((commitment, id) => ({
+        jsonrpc: '2.0',
+        id,
+        method: 'getSlot',
+        params: [{ commitment }],
+      }));
       const { body } = await solanaClient(rpcUrl).post(calls);
       const [processed = 0, confirmed, finalized] = (body as { result: number }[]).map(({ result }) => result);
       assert.deepEqual([confirmed, finalized], [processed - 3, processed - 7]);

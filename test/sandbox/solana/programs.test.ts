@@ -225,7 +225,7 @@ describe('local Solana: accounts of a program that change', () => {
     const memcmp = (bytes: unknown, more: object = {}) => ({ memcmp: { offset: 0, bytes, ...more } });
     const wrong: readonly (readonly unknown[])[] = [
       ['abc'],
-      [TOKEN_PROGRAM_ADDRESS, { commitment: 'max' }],
+      [TOKEN_PROGRAM_ADDRESS, { commitment: 'confirmed' }, 'more'],
       [TOKEN_PROGRAM_ADDRESS, { encoding: 'hex' }],
       [TOKEN_PROGRAM_ADDRESS, { filters: {} }],
       [TOKEN_PROGRAM_ADDRESS, { filters: Array.from({ length: 5 }, () => ({ dataSize: 165 })) }],

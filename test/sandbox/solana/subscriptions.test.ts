@@ -88,7 +88,7 @@ describe('local Solana: subscriptions', () => {
     lab.solana.advanceSlots();
     assert.deepEqual((await nextSlot)?.value, { parent: head, root: head - 3n, slot: head + 1n });
     assert.deepEqual((await nextSignature)?.value, {
-      context: { apiVersion: '3.0.0', slot: head },
+      context: { slot: head },
       value: { err: null },
     });
     abort.abort();
@@ -142,11 +142,12 @@ describe('local Solana: subscriptions', () => {
   it('refuses what it does not know', async () => {
     const socket = await converse();
     const codeOf = async (message: unknown) => (await socket.say(message))?.error?.code;
-    assert.equal(await codeOf({ id: 1, method: 'accountSubscribe', params: [] }), -32601);
-    assert.equal(await codeOf({ id: 1, method: 'toString' }), -32601);
+    assert.equal(await codeOf({ jsonrpc: '2.0', id: 1, method: 'blockSubscribe', params: ['all'] }), -32601);
+    assert.equal(await codeOf({ jsonrpc: '2.0', id: 1, method: 'toString' }), -32601);
+    assert.equal(await codeOf({ id: 1, method: 'slotSubscribe' }), -32600);
     assert.equal(await codeOf(subscribe('abc', 'processed')), -32602);
-    assert.equal(await codeOf(subscribe('1'.repeat(64), 'max')), -32602);
-    assert.equal(await codeOf('no json'), -32600);
+    assert.equal(await codeOf({ ...subscribe('abc', 'processed'), params: ['1'.repeat(64), 5] }), -32602);
+    assert.equal(await codeOf('no json'), -32700);
     socket.end();
   });
 
