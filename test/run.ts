@@ -3,7 +3,7 @@
  * (`npm run test:full`) adds the spec files and cases that only the full suite has.
  * With files as arguments it runs those alone, and `--bundled` starts programs from bundles as a whole run does.
  * `--times FILE` writes wall and processor seconds of each file as JSON. `--require-real-store` fails unless every spec of
- * the real event store has run. One spec runs by itself with `npx mocha`.
+ * the real event store has run, `--require-real-nodes` unless every spec of the real chain nodes has. One spec runs by itself with `npx mocha`.
  */
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -11,9 +11,9 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { bundlePrograms } from './runner/bundles.ts';
 import { checks, runChecks } from './runner/checks.ts';
-import { missingSpecs } from './runner/realStore.ts';
 import { endProcessesIn, filesIn, haveEnded, processesIn } from './runner/remains.ts';
 import { createReport } from './runner/report.ts';
+import { missingSpecs, realNodes, realStore } from './runner/required.ts';
 import { runShards, type Work } from './runner/shards.ts';
 import { isWorld, sharesWorld, specFiles } from './runner/specFiles.ts';
 import { writeTimes } from './runner/timesFile.ts';
@@ -32,6 +32,7 @@ const { values, positionals } = parseArgs({
     full: { type: 'boolean', default: process.env['SUITE'] === 'full' },
     times: { type: 'string' },
     'require-real-store': { type: 'boolean' },
+    'require-real-nodes': { type: 'boolean' },
   },
   allowPositionals: true,
 });
@@ -62,7 +63,11 @@ const [missed] = await Promise.all([
   isWhole ? runChecks(addWork) : undefined,
 ]);
 for (const file of missed) report.fail(file, 'was run by no shard');
-if (values['require-real-store']) for (const why of missingSpecs(ran)) report.fail('the real event store', why);
+const required = [
+  ...(values['require-real-store'] ? [realStore] : []),
+  ...(values['require-real-nodes'] ? [realNodes] : []),
+];
+for (const server of required) for (const why of missingSpecs(ran, server)) report.fail(server.name, why);
 if (files.length === 0) report.fail('the suite', 'has no spec file');
 await lookForRemains();
 if (values.times) writeTimes(values.times, ran);

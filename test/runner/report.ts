@@ -2,8 +2,8 @@
 import { styleText } from 'node:util';
 import type { Outcome } from './messages.ts';
 import { readAllSeconds } from './processorTime.ts';
+import { realNodes, realStore } from './required.ts';
 import type { Work } from './shards.ts';
-import { needsRealStore } from './specFiles.ts';
 
 export interface Report {
   add(work: Work): void;
@@ -41,10 +41,11 @@ export function createReport(expected: number, print: (line: string) => void): R
       print(`\n${index + 1}) ${styleText('red', `${name}: ${title}`)}\n\n${indented(failure, '   ')}`);
     });
     print(`\n${cost(performance.now() - began_ms, readAllSeconds())}`);
-    const onRealStore_s = done
-      .filter(({ name }) => needsRealStore(name))
-      .reduce((sum, { processor_s = 0 }) => sum + processor_s, 0);
-    if (onRealStore_s >= 1) print(`${onRealStore_s.toFixed(1)} s processor of that on the real event store`);
+    for (const { name: server, isNeededBy } of [realStore, realNodes]) {
+      const files = done.filter(({ name }) => isNeededBy(name));
+      const used_s = files.reduce((sum, { processor_s = 0 }) => sum + processor_s, 0);
+      if (used_s >= 1) print(`${used_s.toFixed(1)} s processor of that on ${server}`);
+    }
     print(`\n${totals(all)}`);
     return failures.length > 0 ? 1 : 0;
   }

@@ -58,8 +58,8 @@ const samples = {
       while (!existsSync(tmpdir() + '/computed')) await sleep(20);
       rmSync(tmpdir() + '/computed');
     });`,
-  realStore: `const describeIt = process.env['EVENTSTOREDB'] ? describe : describe.skip;
-    describeIt('a log', () => { it('is kept', () => {}); it('is read', () => {}); });`,
+  realStore: onServer('EVENTSTOREDB'),
+  realChains: onServer('GETH'),
   littering: `import { mkdtempSync } from 'node:fs';
     import { tmpdir } from 'node:os';
     it('forgets its folder', () => mkdtempSync(tmpdir() + '/forgotten-'));`,
@@ -77,10 +77,16 @@ const samples = {
 };
 type Sample = keyof typeof samples;
 
+/** Specs that are skipped unless a variable names the start program of their server. */
+function onServer(variable: string): string {
+  return `const describeIt = process.env['${variable}'] ? describe : describe.skip;
+    describeIt('a server', () => { it('is read', () => {}); it('is written', () => {}); });`;
+}
+
 interface Options {
   readonly args?: readonly string[];
-  /** Value of EVENTSTOREDB. */
-  readonly realStore?: string;
+  /** Value of EVENTSTOREDB and GETH. */
+  readonly start?: string;
 }
 
 /** What `--times` writes. */
@@ -98,6 +104,7 @@ describe('npm test', () => {
       world: join(folder, 'test/e2e'),
       sharing: join(folder, 'test/e2e/shared'),
       realStore: join(folder, 'test/realStore'),
+      realChains: join(folder, 'test/realChains'),
     };
   });
 
@@ -110,7 +117,8 @@ describe('npm test', () => {
       return file;
     });
     // The runs of these specs are none of the run around them: their remains are looked for here.
-    const env = { ...process.env, TMPDIR: folder, NO_COLOR: '1', SUITE: '', EVENTSTOREDB: options.realStore ?? '' };
+    const { start: server = '' } = options;
+    const env = { ...process.env, TMPDIR: folder, NO_COLOR: '1', SUITE: '', EVENTSTOREDB: server, GETH: server };
     return spawn(process.execPath, [program, '--shards', String(shards), ...(options.args ?? []), ...files], { env });
   }
 
@@ -141,35 +149,39 @@ describe('npm test', () => {
     assert.equal(code, 0);
   });
 
-  describe('on specs of the real event store', () => {
-    const required = ['--require-real-store'];
+  const servers = [
+    { sample: 'realStore', name: 'the real event store', flag: '--require-real-store', set: 'EVENTSTOREDB' },
+    { sample: 'realChains', name: 'real chain nodes', flag: '--require-real-nodes', set: 'GETH, SOLANA and STELLAR' },
+  ] as const;
+  for (const { sample, name, flag, set } of servers) {
+    describe(`on specs of ${name}`, () => {
+      it('counts them as skipped where no start program is set, and names them', async () => {
+        const { code, printed, lines } = await run(1, sample, 'passing');
+        assert.equal(lastLine(lines), '2 passed, 0 failed, 2 skipped');
+        assert.match(printed, new RegExp(`skipped: .*0-${sample}\\.mjs: a server is read\\n`));
+        assert.match(printed, new RegExp(`skipped: .*0-${sample}\\.mjs: a server is written\\n`));
+        assert.equal(code, 0);
+      });
 
-    it('counts them as skipped where EVENTSTOREDB is not set, and names them', async () => {
-      const { code, printed, lines } = await run(1, 'realStore', 'passing');
-      assert.equal(lastLine(lines), '2 passed, 0 failed, 2 skipped');
-      assert.match(printed, /skipped: .*0-realStore\.mjs: a log is kept\n/);
-      assert.match(printed, /skipped: .*0-realStore\.mjs: a log is read\n/);
-      assert.equal(code, 0);
-    });
+      it('fails where they are required and were skipped', async () => {
+        const { code, printed } = await runWith({ args: [flag] }, 1, sample, 'passing');
+        assert.match(printed, new RegExp(`2 specs of .*0-${sample}\\.mjs were skipped: set ${set}`));
+        assert.equal(code, 1);
+      });
 
-    it('fails where they are required and were skipped', async () => {
-      const { code, printed } = await runWith({ args: required }, 1, 'realStore', 'passing');
-      assert.match(printed, /2 specs of .*0-realStore\.mjs were skipped: set EVENTSTOREDB/);
-      assert.equal(code, 1);
-    });
+      it('fails where they are required and there are none', async () => {
+        const { code, printed } = await runWith({ args: [flag], start: 'start' }, 1, 'passing');
+        assert.match(printed, new RegExp(`no spec of ${name} has run`));
+        assert.equal(code, 1);
+      });
 
-    it('fails where they are required and there are none', async () => {
-      const { code, printed } = await runWith({ args: required, realStore: 'start' }, 1, 'passing');
-      assert.match(printed, /no spec of the real event store has run/);
-      assert.equal(code, 1);
+      it('passes where they are required and have run', async () => {
+        const { code, lines } = await runWith({ args: [flag], start: 'start' }, 1, sample);
+        assert.equal(lastLine(lines), '2 passed, 0 failed');
+        assert.equal(code, 0);
+      });
     });
-
-    it('passes where they are required and have run', async () => {
-      const { code, lines } = await runWith({ args: required, realStore: 'start' }, 1, 'realStore');
-      assert.equal(lastLine(lines), '2 passed, 0 failed');
-      assert.equal(code, 0);
-    });
-  });
+  }
 
   it('shows each failure in full, with its cause, behind all files', async () => {
     const { code, printed, lines } = await run(2, 'failing', 'passing', 'brokenBefore');

@@ -3,6 +3,7 @@ import { globSync } from 'node:fs';
 /** The folders whose specs start whole worlds, look at many pages, or mostly wait: begun first, so that no shard ends with a long one alone. */
 const slow = [
   'test/realStore/',
+  'test/realChains/',
   'test/e2e/shared/',
   'test/e2e/',
   'test/web/',
@@ -17,9 +18,6 @@ export const isWorld = (file: string): boolean => /(^|\/)test\/(realStore|e2e|ho
 
 /** Runs in the shard of the other files of this kind: they share one started world (test/support/sharedSandbox.ts). */
 export const sharesWorld = (file: string): boolean => /(^|\/)test\/e2e\/shared\//.test(file);
-
-/** Needs the real EventStoreDB: without it the file's specs are skipped. */
-export const needsRealStore = (file: string): boolean => /(^|\/)test\/realStore\//.test(file);
 
 /** Runs only in the full suite. */
 export const isFullOnly = (file: string): boolean => file.endsWith('.full.test.ts');
