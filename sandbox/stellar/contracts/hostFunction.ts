@@ -16,6 +16,8 @@ export interface HostCall {
   readonly ledger: LedgerHead;
   readonly view: View;
   readonly function: xdr.HostFunction;
+  /** Receives what happens, also when the call fails. */
+  readonly diagnostics: xdr.ContractEvent[];
 }
 
 export interface HostResult {
@@ -40,8 +42,8 @@ export function runWith(authorizer: Authorizer, call: HostCall): HostResult {
   return run(invocationOf(call, authorizer), authorizer, call.function);
 }
 
-const invocationOf = ({ network, ledger, view }: HostCall, authorizer: Authorizer): Invocation =>
-  createInvocation({ network, ledger, view, authorizer, runWasm, runAsset });
+const invocationOf = ({ network, ledger, view, diagnostics }: HostCall, authorizer: Authorizer): Invocation =>
+  createInvocation({ network, ledger, view, authorizer, runWasm, runAsset, diagnostics });
 
 function run(invocation: Invocation, authorizer: Authorizer, what: xdr.HostFunction): HostResult {
   try {
