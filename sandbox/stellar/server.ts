@@ -50,13 +50,18 @@ async function handle(node: Node, request: IncomingMessage, response: ServerResp
   }
   if (pathname !== '/') return replyText(response, 404, '404 page not found');
   if (request.method !== 'POST') return void response.writeHead(405).end();
-  if (!isJson(request.headers['content-type']))
-    return replyText(response, 415, 'content-type must be application/json');
+  const unreadable = contentTypeProblem(request.headers['content-type']);
+  if (unreadable !== undefined) return replyText(response, 415, unreadable);
   if (body === undefined) return replyText(response, 500, 'http: request body too large');
   answerRpc(node, body, response);
 }
 
-const isJson = (contentType = ''): boolean => /^application\/json\s*(;|$)/i.test(contentType);
+function contentTypeProblem(contentType = ''): string | undefined {
+  const [type = '', ...parameters] = contentType.toLowerCase().split(';');
+  if (type.trim() !== 'application/json') return 'content-type must be application/json';
+  const [, charset = 'utf-8'] = parameters.map((each) => /^charset="?([^"]*)"?$/.exec(each.trim())).find(Boolean) ?? [];
+  return ['utf-8', 'utf8'].includes(charset) ? undefined : 'invalid content-type charset';
+}
 
 /** Requests beyond this number of a batch are not answered. */
 const batchMax = 1_000;

@@ -88,6 +88,7 @@ function union(shapes: readonly Shape[]): readonly Shape[] {
 const textKinds: readonly (readonly [string, RegExp])[] = [
   ['digits', /^-?\d+$/],
   ['hash', /^(0x)?[0-9a-f]{64}$/i],
+  ['address', /^(0x[0-9a-f]{40}|[GCM][A-Z2-7]{55,})$/i],
   ['time', /^\d{4}-\d\d-\d\dT[\d:.]+Z$/],
   ['base64', /^(?=.{4,}$)([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/],
 ];
@@ -112,7 +113,9 @@ export function assertSameAnswer(
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+/** The answer, or the answers of a batch, without fields whose difference is meant. */
 function without(body: unknown, meant: readonly MeantDifference[]): unknown {
+  if (Array.isArray(body)) return body.map((each) => without(each, meant));
   if (!isObject(body) || !isObject(body['result'])) return body;
   const left = new Set(meant.flatMap(({ field }) => (field === undefined ? [] : [field])));
   const kept = Object.entries(body['result']).filter(([name]) => !left.has(name));

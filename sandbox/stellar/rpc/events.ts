@@ -84,10 +84,10 @@ function problemOf({ startLedger, endLedger, filters, pagination, xdrFormat }: R
   return at < 0 ? undefined : `filter ${at + 1} invalid: ${problems[at]}`;
 }
 
-const eventTypes = ['', 'system', 'contract'];
+const eventTypes = ['system', 'contract'];
 
 function filterProblem({ type, contractIds, topics }: Filter): string | undefined {
-  if (type.split(',').some((each) => !eventTypes.includes(each)))
+  if (type !== '' && type.split(',').some((each) => !eventTypes.includes(each)))
     return "filter type invalid: if set, type must be either 'system' or 'contract'";
   if (contractIds.length > contractIdsMax) return `maximum ${contractIdsMax} contract IDs per filter`;
   if (topics.length > topicsMax) return `maximum ${topicsMax} topics per filter`;

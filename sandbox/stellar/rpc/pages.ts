@@ -9,23 +9,27 @@ export const ledgerPage = structure({
 });
 type LedgerPage = ReturnType<typeof ledgerPage>;
 
-/** @throws RpcError that names all faults, one a line */
-export function checkPage(
-  { startLedger, pagination: { cursor, limit }, xdrFormat }: LedgerPage,
-  { oldestLedger, latestLedger }: { readonly oldestLedger: number; readonly latestLedger: number },
-  limitMax: number,
-): void {
-  const problems: (string | undefined)[] = [];
-  if (cursor !== '') {
-    if (startLedger > 0) problems.push(`startLedger (${startLedger}) and cursor (${cursor}) cannot both be set`);
-  } else if (startLedger < oldestLedger || startLedger > latestLedger) {
-    problems.push(
-      `start ledger (${startLedger}) must be between the oldest ledger: ${oldestLedger} and the latest ledger: ${latestLedger} for this rpc instance`,
-    );
-  } else if (limit > limitMax) problems.push(`limit must not exceed ${limitMax}`);
-  problems.push(formatProblem(xdrFormat));
+interface Range {
+  readonly oldestLedger: number;
+  readonly latestLedger: number;
+}
+
+/** @throws RpcError that names the first fault of the page, and that of its format on a line of its own */
+export function checkPage(page: LedgerPage, range: Range, limitMax: number): void {
+  const problems = [pageProblem(page, range, limitMax), formatProblem(page.xdrFormat)];
   const found = problems.filter((problem) => problem !== undefined);
   if (found.length > 0) throw new RpcError(rpcCodes.invalidRequest, found.join('\n'));
+}
+
+function pageProblem(
+  { startLedger, pagination: { cursor, limit } }: LedgerPage,
+  { oldestLedger, latestLedger }: Range,
+  limitMax: number,
+): string | undefined {
+  if (cursor !== '' && startLedger > 0) return `startLedger (${startLedger}) and cursor (${cursor}) cannot both be set`;
+  if (cursor === '' && (startLedger < oldestLedger || startLedger > latestLedger))
+    return `start ledger (${startLedger}) must be between the oldest ledger: ${oldestLedger} and the latest ledger: ${latestLedger} for this rpc instance`;
+  return limit > limitMax ? `limit must not exceed ${limitMax}` : undefined;
 }
 
 const integers = {

@@ -44,9 +44,9 @@ function fault({ jsonrpc, id, method, params, ...more }: Readonly<Record<string,
   if (isSet(method) && typeof method !== 'string') return unreadable('invalid method name');
   if (isSet(params) && typeof params !== 'object') return invalid('parameters must be array or object');
   if (isSet(more['result']) || isSet(more['error'])) return invalid('mixed request and reply fields');
+  if (jsonrpc !== '2.0') return invalid('invalid version marker');
   const extra = Object.keys(more).filter((name) => !known.has(name));
   if (extra.length > 0) return invalid('extra fields in request', extra);
-  if (jsonrpc !== '2.0') return invalid('invalid version marker');
   // Notifications get no answer, so a missing method of theirs is no error.
   return isSet(id) && !method ? invalid('empty method name') : undefined;
 }

@@ -6,9 +6,9 @@ import { type HostCall, type HostResult, runAuthorized, runWith } from '../contr
 import { diagnosed } from '../events.ts';
 import { type CallTree, type NeededAuthorization, recording } from '../host/authorization.ts';
 import { HostError, hostErrorText } from '../host/errors.ts';
-import { accountKey, instanceKey, nonceKey } from '../ledger/entries.ts';
+import { accountKey, dataEntry, instanceKey, nonceKey } from '../ledger/entries.ts';
 import { ledgerEntry } from '../ledger/state.ts';
-import { type Change, recordingView, type Touched } from '../ledger/view.ts';
+import { type Change, recordingView, type Touched, type View } from '../ledger/view.ts';
 import { type Operation, type OperationOf, plainAccount } from '../operations/operation.ts';
 import { announcedResourceFee } from '../operations/resourceFees.ts';
 import { parseEnvelope, type Submitted } from '../transactions/envelope.ts';
@@ -103,13 +103,14 @@ function run(
   if (mode === 'enforce') return { auth, result: runAuthorized(call, auth, source) };
   const recorder = recording({ anywhere: mode === 'record_allow_nonroot' });
   const result = runWith(recorder, call);
-  return { result, auth: recorder.needed().map((needed) => entryFor(needed, source, touched)) };
+  return { result, auth: recorder.needed().map((needed) => entryFor(needed, source, call.view, touched)) };
 }
 
 /** The entry that the address has to sign. The ledger entries that its check will touch are announced, too. */
 function entryFor(
   { address, invocation }: NeededAuthorization,
   source: string,
+  view: View,
   touched: Touched,
 ): xdr.SorobanAuthorizationEntry {
   const rootInvocation = treeOf(invocation);
@@ -120,7 +121,7 @@ function entryFor(
   const nonce = int64(randomBytes(8).readBigInt64BE());
   const usedNonce = nonceKey(address, nonce);
   const signer = address.startsWith('C') ? instanceKey(address) : accountKey(address);
-  touched.writes.set(base64(usedNonce), usedNonce);
+  view.put(usedNonce, dataEntry(usedNonce, xdr.ScVal.scvVoid()));
   touched.reads.set(base64(signer), signer);
   const credentials = xdr.SorobanCredentials.sorobanCredentialsAddress(
     new xdr.SorobanAddressCredentials({

@@ -40,8 +40,12 @@ const nothing = {
 function hashProblem(hash: string): string | undefined {
   if (hash.length % 2 === 1 && hash.length > hashLength) return 'incorrect hash: encoding/hex: odd length hex string';
   if (hash.length !== hashLength) return `unexpected hash length (${hash.length})`;
-  return /^[0-9a-f]*$/i.test(hash) ? undefined : 'incorrect hash: encoding/hex: invalid byte';
+  const [invalid] = /[^0-9a-f]/i.exec(hash) ?? [];
+  return invalid && `incorrect hash: encoding/hex: invalid byte: ${named(invalid)}`;
 }
+
+const named = (character: string): string =>
+  `U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')} '${character}'`;
 
 /** Pages through transactions in order, from a ledger on or after a cursor. */
 export const getTransactions: Method = ({ chain }, params) => {

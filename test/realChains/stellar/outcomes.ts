@@ -34,9 +34,9 @@ export function landedOutcome(answer: Json, { isCall = false }: OutcomeOptions):
     contractEvents: listOf(contractEventsXdr).map((each) => listOf(each).map((event) => eventOf(String(event)))),
     moreEvents,
     meta: metaOf(String(answer['resultMetaXdr']), isCall),
-    diagnostics: listOf(answer['diagnosticEventsXdr'])
-      .map(diagnosticOf)
-      .filter((each) => each !== metered),
+    diagnostics: [...new Set(listOf(answer['diagnosticEventsXdr']).map(diagnosticOf))].filter(
+      (each) => each !== hostsOwn,
+    ),
   };
 }
 
@@ -54,15 +54,16 @@ function feeEventOf(event: string, isCall: boolean): Plain {
   return isCall ? replaced(shown, { scvI128: 'fee' }) : shown;
 }
 
-const metered = 'a number that was metered';
+/** Metered numbers and log lines, which the imitation has none of. */
+const hostsOwn = 'a number or a line of the host';
 
-/** Its topics and whether the call succeeded: the words are the host's own. */
+/** Its topics and whether the call succeeded: the words are the host's own. Each calling contract repeats an error. */
 function diagnosticOf(event: unknown): string {
   const diagnostic = xdr.DiagnosticEvent.fromXDR(String(event), 'base64');
   const shown = diagnostic.event();
   const topics = shown.body().v0().topics();
   const [first] = topics;
-  if (first?.switch().name === 'scvSymbol' && first.sym().toString() === 'core_metrics') return metered;
+  if (first?.switch().name === 'scvSymbol' && ['core_metrics', 'log'].includes(first.sym().toString())) return hostsOwn;
   const contract = shown.contractId() ? 'a contract' : 'no contract';
   const about = [shown.type().name, contract, diagnostic.inSuccessfulContractCall(), plain(topics)];
   return JSON.stringify(about);
@@ -144,3 +145,22 @@ export function replaced(value: Plain, values: Readonly<Record<string, string>>)
 }
 
 const isList = (value: Plain): value is readonly Plain[] => Array.isArray(value);
+
+/** Events of getEvents as texts without what differs between networks, sorted: transactions of a ledger have no order of their own. */
+export function eventList({ events }: Json): readonly string[] {
+  return listOf(events)
+    .map((each) => {
+      const { type, operationIndex, transactionIndex, inSuccessfulContractCall, contractId, topic, value } =
+        each as Json;
+      const topics = listOf(topic).map((one) => plain(xdr.ScVal.fromXDR(String(one), 'base64')));
+      const isFee = JSON.stringify(topics[0]) === JSON.stringify({ scvSymbol: 'fee' });
+      const moved = isFee ? 'fee' : plain(xdr.ScVal.fromXDR(String(value), 'base64'));
+      const place =
+        Number(transactionIndex) > 0 && Number(transactionIndex) < lastTransaction ? 'within' : transactionIndex;
+      return JSON.stringify([type, place, operationIndex, inSuccessfulContractCall, contractId, topics, moved]);
+    })
+    .toSorted();
+}
+
+/** Where events after all transactions of a ledger are. */
+const lastTransaction = 2 ** 20 - 1;

@@ -5,19 +5,25 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   Account,
+  Address,
   Asset,
   type FeeBumpTransaction,
+  hash,
   Keypair,
   type Memo,
   Networks,
   Operation,
   rpc,
+  StrKey,
   type Transaction,
   TransactionBuilder,
+  xdr,
 } from '@stellar/stellar-sdk';
+import { payin } from '../../../contracts/stellar/artifacts/payin.ts';
 import { startStellar } from '../../../sandbox/stellar/start.ts';
 import { onStop } from '../../support/hooks.ts';
 import { startRealStellar } from '../../support/realNodes.ts';
+import { addressArg } from '../../support/stellar.ts';
 import { temporaryDirectory } from '../../support/temporaryDirectory.ts';
 import { type Both, call, type Nodes } from '../comparison.ts';
 
@@ -45,6 +51,8 @@ export interface StellarPair {
   /** Of the tests' own issuer, with its contract on both networks. */
   readonly token: Asset;
   readonly tokenId: string;
+  /** The payin contract of the token, with the account "receiver" as its treasury. */
+  readonly payinId: string;
   readonly issuer: Keypair;
   account(name: string): Keypair;
   build(side: Side, source: string, operations: readonly Op[], options?: BuildOptions): Promise<Transaction>;
@@ -55,6 +63,12 @@ export interface StellarPair {
   send(side: Side, transaction: AnyTransaction): Promise<Sent>;
   /** Waits until a ledger holds the transaction. @returns the answer of getTransaction */
   landed(side: Side, hash: string): Promise<Readonly<Record<string, unknown>>>;
+  /** Waits until the next ledger has closed: what is sent then does not meet the end of one. */
+  closed(side: Side): Promise<void>;
+  /** Of the token, in smallest units. */
+  balance(side: Side, name: string): Promise<string>;
+  /** Waits until a ledger has closed. */
+  reached(side: Side, ledger: number): Promise<void>;
   latestLedger(side: Side): Promise<number>;
   server(side: Side): rpc.Server;
 }
@@ -98,9 +112,9 @@ export async function onBoth<T>(run: (side: Side) => Promise<T>): Promise<Both<T
 async function setUp(pair: StellarPair, side: Side, people: readonly Keypair[], holders: readonly Keypair[]) {
   const { issuer, token } = pair;
   const settle = async (make: Promise<AnyTransaction>) => {
-    const { hash, answer } = await pair.send(side, await make);
-    assert.equal(answer['status'], 'PENDING', JSON.stringify(answer));
-    const got = await pair.landed(side, hash);
+    const sent = await pair.send(side, await make);
+    assert.equal(sent.answer['status'], 'PENDING', JSON.stringify(sent.answer));
+    const got = await pair.landed(side, sent.hash);
     assert.equal(got['status'], 'SUCCESS', JSON.stringify(got));
   };
   const create = [issuer, ...people].map((each) =>
@@ -114,6 +128,28 @@ async function setUp(pair: StellarPair, side: Side, people: readonly Keypair[], 
   const pay = holders.map((each) => Operation.payment({ destination: each.publicKey(), asset: token, amount: tokens }));
   await settle(pair.signed(issuer, pay)(side));
   await settle(pair.prepared(issuer, Operation.createStellarAssetContract({ asset: token }))(side));
+  await settle(pair.prepared(issuer, Operation.uploadContractWasm({ wasm }))(side));
+  const constructorArgs = [addressArg(pair.account('receiver').publicKey()), addressArg(pair.tokenId)];
+  const deployed = { address: new Address(issuer.publicKey()), wasmHash: hash(wasm), constructorArgs, salt };
+  await settle(pair.prepared(issuer, Operation.createCustomContract(deployed))(side));
+}
+
+const wasm = Buffer.from(payin.wasm, 'base64');
+const salt = Buffer.alloc(32, 1);
+
+/** The contract's id follows from its deployer and the salt. */
+function payinIdOf(deployer: Keypair): string {
+  const fromAddress = new xdr.ContractIdPreimageFromAddress({
+    address: new Address(deployer.publicKey()).toScAddress(),
+    salt,
+  });
+  const preimage = xdr.HashIdPreimage.envelopeTypeContractId(
+    new xdr.HashIdPreimageContractId({
+      networkId: hash(Buffer.from(passphrase)),
+      contractIdPreimage: xdr.ContractIdPreimage.contractIdPreimageFromAddress(fromAddress),
+    }),
+  );
+  return StrKey.encodeContract(hash(preimage.toXDR()));
 }
 
 async function openTrustlines({ build, token }: StellarPair, side: Side, group: readonly Keypair[]) {
@@ -136,6 +172,7 @@ function tools(nodes: Nodes): StellarPair {
     nodes,
     token,
     tokenId: token.contractId(passphrase),
+    payinId: payinIdOf(issuer),
     issuer,
     account: accountNamed,
     server: (side) => servers[side],
@@ -177,6 +214,18 @@ function tools(nodes: Nodes): StellarPair {
         await sleep(poll_ms);
       }
       return assert.fail(`no ledger of the ${side} network holds ${hash}`);
+    },
+    closed: async (side) => pair.reached(side, (await pair.latestLedger(side)) + 1),
+    async balance(side, name) {
+      const entry = await servers[side].getTrustline(accountNamed(name).publicKey(), token);
+      return entry.balance().toString();
+    },
+    async reached(side, ledger) {
+      for (let poll = 0; poll < polls; poll++) {
+        if ((await pair.latestLedger(side)) >= ledger) return;
+        await sleep(poll_ms);
+      }
+      assert.fail(`the ${side} network has not reached ledger ${ledger}`);
     },
     latestLedger: async (side) => Number(resultIn((await call(nodes[side], 'getHealth')).body)['latestLedger']),
   };

@@ -10,7 +10,7 @@ import {
   TransactionBuilder,
   xdr,
 } from '@stellar/stellar-sdk';
-import { addressArg, i128Arg, muxed } from '../../support/stellar.ts';
+import { addressArg, i128Arg, muxed, payCall, stringArg } from '../../support/stellar.ts';
 import { type AnyTransaction, type Envelope, type Make, type Op, passphrase, type StellarPair } from './pair.ts';
 
 export interface Scenario {
@@ -144,7 +144,19 @@ function setAmount(envelope: Envelope, amount: bigint): void {
     target?.args([...target.args().slice(0, 2), i128Arg(amount)]);
 }
 
-/** Calls of the token's contract. */
+/** Makes a call of "pay" of another amount than the simulated one, in the contract and in the token. */
+function setPaid(envelope: Envelope, sender: Keypair, amount: bigint): void {
+  const [operation] = envelope.v1().tx().operations();
+  const invoke = operation?.body().invokeHostFunctionOp();
+  const [signed] = invoke?.auth() ?? [];
+  const args = [addressArg(sender.publicKey()), i128Arg(amount), stringArg('memo')];
+  invoke?.hostFunction().invokeContract().args(args);
+  const below = signed?.rootInvocation().subInvocations()[0]?.function().contractFn();
+  signed?.rootInvocation().function().contractFn().args(args);
+  below?.args([...below.args().slice(0, 2), i128Arg(amount)]);
+}
+
+/** Calls of the token's contract and of the payin contract. */
 const calling: Readonly<Record<Title, Making>> = {
   'a transfer by the contract': (sender, pair) => pair.prepared(sender, transferOf(pair, sender, to(pair), 5n)),
   'a transfer by the contract to a muxed account': (sender, pair) =>
@@ -154,6 +166,12 @@ const calling: Readonly<Record<Title, Making>> = {
   'a transfer outside of its footprint': (sender, pair) =>
     pair.prepared(sender, transferOf(pair, sender, to(pair), 5n), (envelope) =>
       dataIn(envelope).resources().footprint().readWrite([]),
+    ),
+  'a payment by the payin contract': (sender, pair) =>
+    pair.prepared(sender, payCall(pair.payinId, sender.publicKey(), 12_0000000n, 'memo')),
+  'a payment by the payin contract that fails in the token': (sender, pair) =>
+    pair.prepared(sender, payCall(pair.payinId, sender.publicKey(), 12_0000000n, 'memo'), (envelope) =>
+      setPaid(envelope, sender, 10n ** 15n),
     ),
   'a transfer in a fee bump': (sender, pair) => async (side) =>
     bump(await pair.prepared(sender, transferOf(pair, sender, to(pair), 5n))(side), pair.account('bumper'), '500000'),
