@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
+import { randomInt } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { Operation, TransactionBuilder } from '@stellar/stellar-sdk';
+import fc from 'fast-check';
 import { describeOnReal } from '../support/realNodes.ts';
 import { askBoth, assertSameAnswer, type Both, call, type HttpAnswer, type Nodes, send } from './comparison.ts';
 import { bodies, exchanges, type Facts, methods, paramsOf } from './stellar/calls.ts';
-import { meantFor } from './stellar/differences.ts';
+import { meantDifferences, meantFor } from './stellar/differences.ts';
+import { generatedCall, placed } from './stellar/generated.ts';
 import { eventList, landedOutcome, sentOutcome } from './stellar/outcomes.ts';
 import {
   type AnyTransaction,
@@ -22,6 +26,23 @@ import {
   refusedScenarios,
   type Scenario,
 } from './stellar/scenarios.ts';
+
+/** Set it to repeat a run. */
+const seed = Number(process.env['ANSWERS_SEED'] || randomInt(2 ** 31));
+const generatedRuns = Number(process.env['ANSWERS_RUNS'] ?? 200);
+
+describe('docs/real-chains.md', () => {
+  it('lists the differences that the comparison with a Stellar node accepts, and no others', () => {
+    const page = readFileSync(new URL('../../docs/real-chains.md', import.meta.url), 'utf8');
+    const [, section = ''] = page.split('## Stellar\n');
+    const [, table = ''] = section.split('|---|---|---|---|\n');
+    const rows = (table.split('\n\n')[0] ?? '').trim().split('\n');
+    const expected = meantDifferences.map(
+      (each) => `| ${each.method} | ${each.real} | ${each.imitation} | ${each.reason} |`,
+    );
+    assert.deepEqual(rows, expected);
+  });
+});
 
 describeOnReal(['STELLAR'], 'the imitated Stellar answers as a node does', () => {
   let pair: StellarPair;
@@ -94,6 +115,22 @@ describeOnReal(['STELLAR'], 'the imitated Stellar answers as a node does', () =>
         assert.ok(found.length === 0, found.join('\n\n'));
       });
     }
+  });
+
+  describe('generated parameters', () => {
+    it('of each method', async () => {
+      const facts = await onBoth(async (side) => {
+        const ledger = (await pair.latestLedger(side)) - 2;
+        return { ledger, hash: '', innerHash: '', pair, side };
+      });
+      const property = fc.asyncProperty(generatedCall, async ([method, params]) => {
+        const [imitated, real] = [placed(params, facts.imitation), placed(params, facts.real)];
+        const answers = await both(pair.nodes, imitated, real, method);
+        assertSameAnswer(`${method} ${JSON.stringify(real)}`, answers, meantFor(method));
+      });
+      // A failure prints the seed.
+      await fc.assert(property, { seed, numRuns: generatedRuns });
+    });
   });
 
   describe('what comes of the same transactions', () => {
