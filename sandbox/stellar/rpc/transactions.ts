@@ -37,11 +37,12 @@ const nothing = {
   createdAt: '0',
 };
 
+/** Checks in the node's order. A last digit too many has a message of its own. */
 function hashProblem(hash: string): string | undefined {
-  if (hash.length % 2 === 1 && hash.length > hashLength) return 'incorrect hash: encoding/hex: odd length hex string';
-  if (hash.length !== hashLength) return `unexpected hash length (${hash.length})`;
+  if (Math.floor(hash.length / 2) !== hashLength / 2) return `unexpected hash length (${hash.length})`;
   const [invalid] = /[^0-9a-f]/i.exec(hash) ?? [];
-  return invalid && `incorrect hash: encoding/hex: invalid byte: ${named(invalid)}`;
+  if (invalid !== undefined) return `incorrect hash: encoding/hex: invalid byte: ${named(invalid)}`;
+  return hash.length > hashLength ? 'incorrect hash: encoding/hex: odd length hex string' : undefined;
 }
 
 const named = (character: string): string =>
