@@ -20,6 +20,8 @@ export const text: Read<string> = (value) => {
 };
 
 const uint32Max = 2 ** 32 - 1;
+/** The largest number of JavaScript below 2^64. */
+const uint64Max = 2 ** 64 - 2 ** 11;
 
 /** Whole numbers from 0 to a maximum. */
 const whole =
@@ -31,7 +33,7 @@ const whole =
   };
 
 export const uint32 = whole('uint32', uint32Max);
-export const uint = whole('uint', Number.MAX_SAFE_INTEGER);
+export const uint = whole('uint', uint64Max);
 
 export const listOf =
   <T>(read: Read<T>): Read<readonly T[]> =>

@@ -7,7 +7,7 @@ interface Relative {
   readonly ledgersAfter: number;
 }
 
-const relative = fc.record({ ledgersAfter: fc.constantFrom(0, -3, 1_000) });
+const relative = fc.record({ ledgersAfter: fc.constantFrom(0, 1_000) });
 const integer = fc.constantFrom(0, 1, 2, 5, 200, 201, 10_000, 10_001, -1, 1.5, 2 ** 32, 2 ** 53);
 const wrong = fc.constantFrom<unknown>(null, true, '', 'x', -7, [], {}, [null], ['x'], { x: 1 });
 const usually = (usual: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
