@@ -1,5 +1,6 @@
 /** Events as contracts publish them and, since CAP-67, classic operations and fees too. */
-import { type Asset, xdr } from '@stellar/stellar-sdk';
+import { type Asset, StrKey, xdr } from '@stellar/stellar-sdk';
+import { type HostError, type HostErrorCode, type HostErrorType, scError } from './host/errors.ts';
 import { addressVal, contractHash, i128, noExtension, symbol, symbolMap } from './xdr.ts';
 
 export const contractEvent = (contract: string, topics: xdr.ScVal[], data: xdr.ScVal): xdr.ContractEvent =>
@@ -37,24 +38,73 @@ export function transferEvent(
   return contractEvent(contract, topics, data);
 }
 
-/** @param lumens the contract id of lumens */
-export const feeEvent = (lumens: string, payer: string, fee: bigint): xdr.TransactionEvent =>
+/** When a fee's event happens: the charge before all transactions of the ledger, a contract call's refund after them. */
+const stages = {
+  before: () => xdr.TransactionEventStage.transactionEventStageBeforeAllTxes(),
+  after: () => xdr.TransactionEventStage.transactionEventStageAfterAllTxes(),
+};
+
+/** @param lumens the contract id of lumens @param fee negative for a refund */
+export const feeEvent = (
+  stage: keyof typeof stages,
+  lumens: string,
+  payer: string,
+  fee: bigint,
+): xdr.TransactionEvent =>
   new xdr.TransactionEvent({
-    stage: xdr.TransactionEventStage.transactionEventStageBeforeAllTxes(),
+    stage: stages[stage](),
     event: contractEvent(lumens, [symbol('fee'), addressVal(payer)], i128(fee)),
   });
 
-/** Why a contract call failed, as nodes with diagnostics tell it. */
-export const diagnosticEvent = (message: string): xdr.DiagnosticEvent =>
-  new xdr.DiagnosticEvent({
-    inSuccessfulContractCall: false,
-    event: new xdr.ContractEvent({
-      ext: noExtension(),
-      contractId: null,
-      type: xdr.ContractEventType.diagnostic(),
-      body: new xdr.ContractEventBody(
-        0,
-        new xdr.ContractEventV0({ topics: [symbol('error')], data: xdr.ScVal.scvString(message) }),
-      ),
-    }),
+/** An event that only diagnostics show. @param contract the contract that it happened in; null outside of one */
+const diagnosticEvent = (contract: string | null, topics: xdr.ScVal[], data: xdr.ScVal): xdr.ContractEvent =>
+  new xdr.ContractEvent({
+    ext: noExtension(),
+    contractId: contract === null ? null : contractHash(contract),
+    type: xdr.ContractEventType.diagnostic(),
+    body: new xdr.ContractEventBody(0, new xdr.ContractEventV0({ topics, data })),
   });
+
+/** One value as it is, several as a vector, none as void. */
+const together = (values: xdr.ScVal[]): xdr.ScVal => {
+  const [first, ...others] = values;
+  if (first === undefined) return xdr.ScVal.scvVoid();
+  return others.length === 0 ? first : xdr.ScVal.scvVec(values);
+};
+
+export const callEvent = (
+  caller: string | null,
+  contract: string,
+  name: string,
+  args: xdr.ScVal[],
+): xdr.ContractEvent =>
+  diagnosticEvent(
+    caller,
+    [symbol('fn_call'), xdr.ScVal.scvBytes(StrKey.decodeContract(contract)), symbol(name)],
+    together(args),
+  );
+
+export const returnEvent = (contract: string, name: string, value: xdr.ScVal): xdr.ContractEvent =>
+  diagnosticEvent(contract, [symbol('fn_return'), symbol(name)], value);
+
+/** Why a call failed. */
+export const errorEvent = (contract: string | null, error: xdr.ScError, data: xdr.ScVal[]): xdr.ContractEvent =>
+  diagnosticEvent(contract, [symbol('error'), xdr.ScVal.scvError(error)], together(data));
+
+/** A host function of a transaction failed, with the error's text: the call may have failed after its contracts ended. */
+export const failedEvent = (error: HostError): xdr.ContractEvent =>
+  diagnosticEvent(
+    null,
+    [symbol('host_fn_failed'), xdr.ScVal.scvError(scError(error.type, error.code))],
+    xdr.ScVal.scvString(error.message),
+  );
+
+export const diagnosed = (event: xdr.ContractEvent, inSuccessfulContractCall: boolean): xdr.DiagnosticEvent =>
+  new xdr.DiagnosticEvent({ inSuccessfulContractCall, event });
+
+/** Why a node refuses a contract call before it runs. */
+export const diagnosticError = (
+  type: HostErrorType,
+  code: HostErrorCode | number,
+  data: xdr.ScVal[],
+): xdr.DiagnosticEvent => diagnosed(errorEvent(null, scError(type, code), data), false);

@@ -6,7 +6,8 @@ import { isFromHere } from '../fromHere.ts';
 import { requestBody } from '../requestBody.ts';
 import { fundNewAccount } from './friendbot.ts';
 import { answer } from './rpc/answer.ts';
-import { type Node, noParams, type Params, RpcError, rpcCodes } from './rpc/method.ts';
+import { type Node, RpcError, rpcCodes } from './rpc/method.ts';
+import { type Parsed, parseRequests } from './rpc/requests.ts';
 
 export interface NodeServer {
   readonly url: string;
@@ -47,55 +48,66 @@ async function handle(node: Node, request: IncomingMessage, response: ServerResp
       ? reply(response, 200, { successful: true, hash: funding.hash })
       : reply(response, 400, { status: 400, title: 'Bad Request', detail: funding.refused });
   }
-  if (request.method !== 'POST' || pathname !== '/') return reply(response, 404, { error: 'not_found' });
-  if (body === undefined) return reply(response, 413, { error: 'body_too_large' });
+  if (pathname !== '/') return replyText(response, 404, '404 page not found');
+  if (request.method !== 'POST') return void response.writeHead(405).end();
+  const unreadable = contentTypeProblem(request.headers['content-type']);
+  if (unreadable !== undefined) return replyText(response, 415, unreadable);
+  if (body === undefined) return replyText(response, 500, 'http: request body too large');
   answerRpc(node, body, response);
 }
 
-interface Call {
-  readonly id?: unknown;
-  readonly method?: unknown;
-  readonly params?: Params | null;
+function contentTypeProblem(contentType = ''): string | undefined {
+  const [type = '', ...parameters] = contentType.toLowerCase().split(';');
+  if (type.trim() !== 'application/json') return 'content-type must be application/json';
+  const [, charset = 'utf-8'] = parameters.map((each) => /^charset="?([^"]*)"?$/.exec(each.trim())).find(Boolean) ?? [];
+  return ['utf-8', 'utf8'].includes(charset) ? undefined : 'invalid content-type charset';
 }
 
-/** What goes beyond is left unanswered. */
-const batchMax = 100;
+/** Requests beyond this number of a batch are not answered. */
+const batchMax = 1_000;
 
-/** One call, or a list of them that is answered in its order. */
+/**
+ * Answers one request, or a batch: first its elements that are no requests, then the others in their order. A batch with one answer is
+ * answered by that answer alone, and a body of notifications by none, as stellar-rpc does.
+ */
 function answerRpc(node: Node, body: string, response: ServerResponse): void {
-  const asked = parsed(body);
-  const calls = asked === undefined ? [] : [asked].flat();
-  const answers = calls.slice(0, batchMax).map((call) => answerCall(node, call));
-  const [first] = answers;
-  if (first === undefined) reply(response, 200, refusal(null, rpcCodes.invalidRequest, 'no JSON'));
+  const requests = parseRequests(body)?.slice(0, batchMax);
+  if (!requests) {
+    replyText(response, 500, '[-32700] invalid request value');
+    return;
+  }
+  const inOrder = [...requests.filter((each) => 'error' in each), ...requests.filter((each) => !('error' in each))];
+  const answers = inOrder.map((each) => answerCall(node, each)).filter((each) => each !== 'none');
+  const [first, ...others] = answers;
+  if (first === undefined) response.writeHead(204).end();
   else if (answers.includes('lost')) response.destroy();
   else if (answers.includes('unavailable')) reply(response, 503, { error: 'unavailable' });
-  else reply(response, 200, Array.isArray(asked) ? answers : Object(first));
+  else reply(response, 200, others.length > 0 ? answers : Object(first));
 }
 
-function parsed(body: string): Call | readonly Call[] | undefined {
+function answerCall(node: Node, request: Parsed): object | 'lost' | 'unavailable' | 'none' {
+  const { id } = request;
+  if ('error' in request) return refusal(id, request.error);
   try {
-    return JSON.parse(body);
-  } catch {
-    return undefined;
-  }
-}
-
-function answerCall(node: Node, { id = null, method, params }: Call): object | 'lost' | 'unavailable' {
-  try {
-    const answered = answer(node, String(method), params ?? noParams);
+    const answered = answer(node, request.method, request.params);
+    if (id === undefined) return 'none';
     return typeof answered === 'string' ? answered : { jsonrpc: '2.0', id, result: answered.result };
   } catch (error) {
-    return refusal(id, error instanceof RpcError ? error.code : rpcCodes.internal, (error as Error).message);
+    if (id === undefined) return 'none';
+    return refusal(id, error instanceof RpcError ? error : new RpcError(rpcCodes.internal, (error as Error).message));
   }
 }
 
-const refusal = (id: unknown, code: number, message: string): object => ({
+const refusal = (id: string | number | undefined, { code, message, data }: RpcError): object => ({
   jsonrpc: '2.0',
-  id,
-  error: { code, message },
+  id: id ?? null,
+  error: { code, message, ...(data !== undefined && { data }) },
 });
 
 function reply(response: ServerResponse, status: number, body: object): void {
   response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
+}
+
+function replyText(response: ServerResponse, status: number, text: string): void {
+  response.writeHead(status, { 'Content-Type': 'text/plain; charset=utf-8' }).end(`${text}\n`);
 }

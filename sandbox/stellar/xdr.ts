@@ -8,6 +8,14 @@ interface Encodable {
 }
 
 export const base64 = (value: Encodable): string => value.toXDR('base64');
+
+/** Returns the bytes of a base64 text in its one spelling. @throws Error for any other text */
+export function strictBase64(text: string): Buffer {
+  const bytes = Buffer.from(text, 'base64');
+  if (text === '' || bytes.toString('base64') !== text) throw new Error('illegal base64 data');
+  return bytes;
+}
+
 export const same = (a: Encodable, b: Encodable): boolean => a.toXDR().equals(b.toXDR());
 export const sha256 = (bytes: Uint8Array | string): Buffer => createHash('sha256').update(bytes).digest();
 
@@ -55,3 +63,7 @@ export function inMap(map: xdr.ScVal, key: string): xdr.ScVal | undefined {
 export const issuerOf = (asset: Asset): string => asset.getIssuer() ?? '';
 
 export const noExtension = (): xdr.ExtensionPoint => new xdr.ExtensionPoint(0);
+
+/** No sponsors: one null for each signer, which the SDK's types leave out. */
+export const noSponsors = (signers: number): xdr.SponsorshipDescriptor[] =>
+  Array<unknown>(signers).fill(null) as xdr.SponsorshipDescriptor[];

@@ -9,7 +9,8 @@ export interface Position {
 
 const transactionBits = 20n;
 const operationBits = 12n;
-const transactionMax = 2 ** 20 - 1;
+/** Position after all transactions of a ledger. */
+export const transactionMax = 2 ** 20 - 1;
 const operationMax = 2 ** 12 - 1;
 const eventMax = 2 ** 32 - 1;
 
@@ -46,9 +47,5 @@ export const endOfLedger = (ledger: number): string => eventId(lastPosition(ledg
 
 /** Before every event of a ledger. */
 export const startOfLedger = (ledger: number): string => eventId({ ledger, transaction: 0, operation: 0 }, 0);
-
-const idPattern = /^\d{19}-\d{10}$/;
-
-export const isEventId = (text: string): boolean => idPattern.test(text);
 
 export const ledgerOf = (eventId: string): number => positionOf(eventId.slice(0, 19)).ledger;

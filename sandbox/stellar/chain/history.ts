@@ -3,7 +3,7 @@ import { xdr } from '@stellar/stellar-sdk';
 import type { LedgerHead } from '../ledger/network.ts';
 import type { TransactionRecord } from '../transactions/apply.ts';
 import { base64, contractText } from '../xdr.ts';
-import { eventId, type Position } from './eventIds.ts';
+import { eventId, type Position, transactionMax } from './eventIds.ts';
 
 export interface EventRecord {
   readonly id: string;
@@ -17,6 +17,8 @@ export interface EventRecord {
 
 export interface History {
   head(): LedgerHead;
+  /** When a ledger that is not forgotten closed, in Unix seconds. */
+  closedAt_s(sequence: number): number;
   /** The first ledger that is not forgotten. */
   oldest(): LedgerHead;
   /** A ledger closed, with these transactions in order. */
@@ -55,6 +57,7 @@ export function createHistory(first: LedgerHead, retention_ledgers: number): His
 
   const self: History = {
     head: () => head,
+    closedAt_s: (sequence) => times.at(sequence),
     oldest: () => ({ sequence: oldest, closedAt_s: times.at(oldest) }),
     add(ledger, added) {
       head = ledger;
@@ -64,7 +67,7 @@ export function createHistory(first: LedgerHead, retention_ledgers: number): His
         if (transaction.innerHash) byHash.set(transaction.innerHash, transaction);
       }
       transactions.push(...added);
-      events.push(...feeEvents(added), ...added.flatMap(operationEvents));
+      events.push(...feeEvents(added, 'before'), ...added.flatMap(operationEvents), ...feeEvents(added, 'after'));
       self.forget(ledger.sequence - retention_ledgers + 1);
     },
     skipTo(sequence) {
@@ -85,15 +88,22 @@ export function createHistory(first: LedgerHead, retention_ledgers: number): His
 
 const metaOf = ({ resultMetaXdr }: TransactionRecord) => xdr.TransactionMeta.fromXDR(resultMetaXdr, 'base64').v4();
 
-/** Events of fees come before all transactions of their ledger and are numbered through. */
-function feeEvents(ledger: readonly TransactionRecord[]): EventRecord[] {
+const feeStages = {
+  before: { name: 'transactionEventStageBeforeAllTxes', transaction: 0 },
+  after: { name: 'transactionEventStageAfterAllTxes', transaction: transactionMax },
+};
+
+/** Events of fees come before all transactions of their ledger, those of refunds after them; both are numbered through. */
+function feeEvents(ledger: readonly TransactionRecord[], stage: keyof typeof feeStages): EventRecord[] {
+  const { name, transaction: order } = feeStages[stage];
   const fees = ledger.flatMap((transaction) =>
     metaOf(transaction)
       .events()
+      .filter((fee) => fee.stage().name === name)
       .map((fee) => ({ transaction, fee })),
   );
   return fees.map(({ transaction, fee }, index) =>
-    eventRecord(transaction, { ledger: transaction.ledger, transaction: 0, operation: 0 }, index, fee.event()),
+    eventRecord(transaction, { ledger: transaction.ledger, transaction: order, operation: 0 }, index, fee.event()),
   );
 }
 

@@ -31,9 +31,13 @@ const functions: Readonly<Record<string, { readonly parameters: number; readonly
 export const runAsset: Runner = (invocation, instance) => {
   const { name, args } = invocation.frame();
   const called = functions[name];
-  if (!called) throw new HostError('WasmVm', 'MissingValue', `the asset contract has no function ${name} here`);
+  if (!called) throw new HostError('Value', 'InvalidInput', `the asset contract has no function ${name} here`);
   if (args.length !== called.parameters) {
-    throw new HostError('WasmVm', 'UnexpectedType', `${name} takes ${called.parameters} arguments, not ${args.length}`);
+    throw new HostError(
+      'Context',
+      'UnexpectedSize',
+      `${name} takes ${called.parameters} arguments, not ${args.length}`,
+    );
   }
   try {
     return called.run(invocation, assetOf(instance), args);

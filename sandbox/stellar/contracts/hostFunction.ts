@@ -1,8 +1,9 @@
 /** What a transaction can ask of the host: call a contract, store code, create a contract. */
 import { Address, xdr } from '@stellar/stellar-sdk';
+import { errorEvent } from '../events.ts';
 import { givenAuthorization } from '../host/authentication.ts';
 import { type Authorizer, enforcing } from '../host/authorization.ts';
-import { HostError } from '../host/errors.ts';
+import { HostError, scError } from '../host/errors.ts';
 import { createInvocation, type Invocation } from '../host/invocation.ts';
 import type { LedgerHead, Network } from '../ledger/network.ts';
 import type { View } from '../ledger/view.ts';
@@ -16,6 +17,8 @@ export interface HostCall {
   readonly ledger: LedgerHead;
   readonly view: View;
   readonly function: xdr.HostFunction;
+  /** Receives what happens, also when the call fails. */
+  readonly diagnostics: xdr.ContractEvent[];
 }
 
 export interface HostResult {
@@ -32,23 +35,25 @@ export function runAuthorized(
   const given = entries.map((entry) => givenAuthorization(entry, source, () => invocation));
   const authorizer = enforcing(given);
   const invocation = invocationOf(call, authorizer);
-  return run(invocation, authorizer, call.function);
+  return run(invocation, authorizer, call);
 }
 
 /** Runs it with any authorizer, such as one that records. @throws HostError */
 export function runWith(authorizer: Authorizer, call: HostCall): HostResult {
-  return run(invocationOf(call, authorizer), authorizer, call.function);
+  return run(invocationOf(call, authorizer), authorizer, call);
 }
 
-const invocationOf = ({ network, ledger, view }: HostCall, authorizer: Authorizer): Invocation =>
-  createInvocation({ network, ledger, view, authorizer, runWasm, runAsset });
+const invocationOf = ({ network, ledger, view, diagnostics }: HostCall, authorizer: Authorizer): Invocation =>
+  createInvocation({ network, ledger, view, authorizer, runWasm, runAsset, diagnostics });
 
-function run(invocation: Invocation, authorizer: Authorizer, what: xdr.HostFunction): HostResult {
+function run(invocation: Invocation, authorizer: Authorizer, { function: what, diagnostics }: HostCall): HostResult {
   try {
     return { value: perform(invocation, authorizer, what), events: invocation.events() };
   } catch (error) {
     // The arguments are the caller's: what the SDK cannot read in them is the caller's mistake.
     if (error instanceof TypeError) throw new HostError('Value', 'InvalidInput', error.message);
+    if (error instanceof HostError && diagnostics.length === 0)
+      diagnostics.push(errorEvent(null, scError(error.type, error.code), [xdr.ScVal.scvString(error.message)]));
     throw error;
   }
 }

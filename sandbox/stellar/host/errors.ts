@@ -1,4 +1,6 @@
 /** Why a contract call failed, in the host's own terms. */
+import { xdr } from '@stellar/stellar-sdk';
+
 export type HostErrorType =
   | 'Contract'
   | 'WasmVm'
@@ -16,6 +18,7 @@ export type HostErrorCode =
   | 'ExistingValue'
   | 'ExceededLimit'
   | 'UnexpectedType'
+  | 'UnexpectedSize'
   | 'IndexBounds';
 
 /** `code` is a number for errors that contracts define themselves. */
@@ -33,3 +36,10 @@ export class HostError extends Error {
 /** As RPC nodes show it; clients read `Error(Contract, #1)` out of it. */
 export const hostErrorText = ({ type, code, message }: HostError): string =>
   `HostError: Error(${type}, ${typeof code === 'number' ? `#${code}` : code})\n\nEvent log (newest first):\n   0: ${message}`;
+
+/** The error as a value of contracts. */
+export function scError(type: HostErrorType, code: HostErrorCode | number): xdr.ScError {
+  if (typeof code === 'number') return xdr.ScError.sceContract(code);
+  const named = xdr.ScErrorCode[`scec${code}`]();
+  return type === 'Contract' ? xdr.ScError.sceContext(named) : xdr.ScError[`sce${type}`](named);
+}

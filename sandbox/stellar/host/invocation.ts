@@ -1,11 +1,11 @@
 /** One host function call of a transaction: contracts calling contracts, their storage, events and authorizations. */
 import { Address, xdr } from '@stellar/stellar-sdk';
-import { contractEvent } from '../events.ts';
+import { callEvent, contractEvent, errorEvent, returnEvent } from '../events.ts';
 import { instanceKey } from '../ledger/entries.ts';
 import type { LedgerHead, Network } from '../ledger/network.ts';
 import type { View } from '../ledger/view.ts';
 import type { Authorizer } from './authorization.ts';
-import { HostError } from './errors.ts';
+import { HostError, scError } from './errors.ts';
 
 export interface Frame {
   readonly contract: string;
@@ -24,6 +24,8 @@ export interface InvocationDeps {
   readonly authorizer: Authorizer;
   readonly runWasm: Runner;
   readonly runAsset: Runner;
+  /** Receives calls, returns, events and errors in their order, those of failed calls too. */
+  readonly diagnostics: xdr.ContractEvent[];
 }
 
 export interface Invocation {
@@ -70,6 +72,19 @@ export function createInvocation(deps: InvocationDeps): Invocation {
     return (isAsset ? deps.runAsset : deps.runWasm)(self, instance);
   };
 
+  /** A failure passes through all frames: the innermost one notes it. */
+  let noted: unknown;
+  const noteError = (error: unknown) => {
+    if (!(error instanceof HostError) || error === noted) return;
+    noted = error;
+    const { type, code, message } = error;
+    deps.diagnostics.push(errorEvent(frame().contract, scError(type, code), [xdr.ScVal.scvString(message)]));
+  };
+  const publishEvent = (event: xdr.ContractEvent) => {
+    events.push(event);
+    deps.diagnostics.push(event);
+  };
+
   const self: Invocation = {
     network,
     ledger,
@@ -90,14 +105,17 @@ export function createInvocation(deps: InvocationDeps): Invocation {
       const below = view;
       const published = events.length;
       view = below.child();
+      deps.diagnostics.push(callEvent(frames.at(-1)?.contract ?? null, contract, name, args));
       frames.push({ contract, name, args });
       authorizer.enter();
       try {
         const result = run();
         view.commit();
+        deps.diagnostics.push(returnEvent(contract, name, result));
         return result;
       } catch (error) {
         events.length = published;
+        noteError(error);
         throw error;
       } finally {
         authorizer.leave();
@@ -110,8 +128,8 @@ export function createInvocation(deps: InvocationDeps): Invocation {
       self.requireAuthOf(address, contractCall(contract, name, args));
     },
     requireAuthOf: (address, what) => authorizer.require(address, what, frames.at(-2)?.contract),
-    publish: (topics, data) => void events.push(contractEvent(frame().contract, topics, data)),
-    publishEvent: (event) => void events.push(event),
+    publish: (topics, data) => publishEvent(contractEvent(frame().contract, topics, data)),
+    publishEvent,
   };
   return self;
 }

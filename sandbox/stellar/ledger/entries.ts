@@ -1,6 +1,7 @@
 /** Ledger entries: their keys and their contents. */
 import { Address, type Asset, xdr } from '@stellar/stellar-sdk';
-import { accountId, int64, noExtension, sha256 } from '../xdr.ts';
+import { accountId, int64, noExtension, noSponsors, sha256, uint64 } from '../xdr.ts';
+import type { LedgerHead } from './network.ts';
 
 const authorized = 1;
 
@@ -20,6 +21,26 @@ export const accountEntry = (account: string, balance: bigint, ledger: number): 
       ext: new xdr.AccountEntryExt(0),
     }),
   );
+
+/** Records when the account's sequence number was last used, as each of its transactions does (CAP-21). */
+export function noteSequenceUse(account: xdr.AccountEntry, { sequence, closedAt_s }: LedgerHead): void {
+  const third = new xdr.AccountEntryExtensionV3({
+    ext: noExtension(),
+    seqLedger: sequence,
+    seqTime: uint64(BigInt(closedAt_s)),
+  });
+  const second = new xdr.AccountEntryExtensionV2({
+    numSponsored: 0,
+    numSponsoring: 0,
+    signerSponsoringIDs: noSponsors(account.signers().length),
+    ext: new xdr.AccountEntryExtensionV2Ext(3, third),
+  });
+  const first = new xdr.AccountEntryExtensionV1({
+    liabilities: new xdr.Liabilities({ buying: int64(0n), selling: int64(0n) }),
+    ext: new xdr.AccountEntryExtensionV1Ext(2, second),
+  });
+  account.ext(new xdr.AccountEntryExt(1, first));
+}
 
 export const trustlineEntry = (account: string, asset: Asset, limit: bigint): xdr.LedgerEntryData =>
   xdr.LedgerEntryData.trustline(

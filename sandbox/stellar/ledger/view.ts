@@ -28,6 +28,8 @@ export interface View {
 export interface Touched {
   readonly reads: Map<string, xdr.LedgerKey>;
   readonly writes: Map<string, xdr.LedgerKey>;
+  /** Called before an entry is read or written. @throws Error where the entry must not be used so */
+  readonly check?: (name: string, use: 'read' | 'write') => void;
 }
 
 interface Below {
@@ -40,6 +42,7 @@ export function openView(below: Below, touched?: Touched): View {
 
   const write = (change: Change) => {
     const name = base64(change.key);
+    touched?.check?.(name, 'write');
     touched?.writes.set(name, change.key);
     const first = written.get(name);
     written.set(name, first ? { ...change, before: first.before } : change);
@@ -48,6 +51,7 @@ export function openView(below: Below, touched?: Touched): View {
   const self: View = {
     get(key) {
       const name = base64(key);
+      touched?.check?.(name, 'read');
       touched?.reads.set(name, key);
       const change = written.get(name);
       return change ? change.after : below.get(key);
@@ -72,8 +76,11 @@ export function openView(below: Below, touched?: Touched): View {
 }
 
 /** A layer that records what is touched through it. */
-export function recordingView(below: View): { readonly view: View; readonly touched: Touched } {
-  const touched: Touched = { reads: new Map(), writes: new Map() };
+export function recordingView(
+  below: View,
+  check?: Touched['check'],
+): { readonly view: View; readonly touched: Touched } {
+  const touched: Touched = { reads: new Map(), writes: new Map(), ...(check && { check }) };
   const write = ({ key, after }: Change) => (after ? below.put(key, after) : below.remove(key));
   return { view: openView({ get: below.get, write }, touched), touched };
 }

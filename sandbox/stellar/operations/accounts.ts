@@ -1,8 +1,9 @@
 /** Operations on accounts: creating one, skipping its sequence numbers, choosing its signers. */
 import { Asset, StrKey, xdr } from '@stellar/stellar-sdk';
+import { transferEvent } from '../events.ts';
 import { addBalance, BalanceError, minimumBalance } from '../ledger/balances.ts';
 import { accountEntry, accountKey } from '../ledger/entries.ts';
-import { bigintOf, int64 } from '../xdr.ts';
+import { bigintOf, int64, noSponsors } from '../xdr.ts';
 import { countSubEntries } from './changeTrust.ts';
 import { type Applied, applied, failed, type OperationContext, type OperationOf, stroops } from './operation.ts';
 
@@ -10,27 +11,28 @@ export function createAccount(context: OperationContext, operation: OperationOf<
   const { view, network, ledger, source } = context;
   const { destination } = operation;
   const amount = stroops(operation.startingBalance);
+  const lumens = Asset.native().contractId(network.passphrase);
   const fail = (result: xdr.CreateAccountResult) => failed(xdr.OperationResultTr.createAccount(result));
 
   if (view.get(accountKey(destination))) return fail(xdr.CreateAccountResult.createAccountAlreadyExist());
   if (amount < minimumBalance(0)) return fail(xdr.CreateAccountResult.createAccountLowReserve());
   try {
-    addBalance(view, Asset.native(), Asset.native().contractId(network.passphrase), source, -amount);
+    addBalance(view, Asset.native(), lumens, source, -amount);
   } catch (error) {
     if (error instanceof BalanceError) return fail(xdr.CreateAccountResult.createAccountUnderfunded());
     throw error;
   }
   view.put(accountKey(destination), accountEntry(destination, amount, ledger.sequence));
-  return applied(xdr.OperationResultTr.createAccount(xdr.CreateAccountResult.createAccountSuccess()));
+  const event = transferEvent(Asset.native(), lumens, { from: source, to: destination, amount });
+  return applied(xdr.OperationResultTr.createAccount(xdr.CreateAccountResult.createAccountSuccess()), [event]);
 }
 
 /** Skips sequence numbers: transactions with skipped numbers can never land. */
 export function bumpSequence({ view, source }: OperationContext, operation: OperationOf<'bumpSequence'>): Applied {
   const bumpTo = BigInt(operation.bumpTo);
-  const now = view.get(accountKey(source))?.account().seqNum();
-  if (now && bumpTo > bigintOf(now)) {
-    view.change(accountKey(source), (data) => data.account().seqNum(int64(bumpTo)));
-  }
+  view.change(accountKey(source), (data) => {
+    if (bumpTo > bigintOf(data.account().seqNum())) data.account().seqNum(int64(bumpTo));
+  });
   return applied(xdr.OperationResultTr.bumpSequence(xdr.BumpSequenceResult.bumpSequenceSuccess()));
 }
 
@@ -63,8 +65,17 @@ function setSigner(context: OperationContext, publicKey: string, weight: number)
   const others = signers.filter((signer) => !signer.key().toXDR().equals(key.toXDR()));
   const next = weight > 0 ? [...others, new xdr.Signer({ key, weight })] : others;
   if (next.length !== signers.length && !countSubEntries(context, next.length - signers.length)) return false;
-  view.change(accountKey(source), (data) => data.account().signers(next));
+  view.change(accountKey(source), (data) => {
+    data.account().signers(next);
+    keepSponsors(data.account());
+  });
   return true;
+}
+
+/** Each signer has a sponsor or none; nobody sponsors here. */
+function keepSponsors(account: xdr.AccountEntry): void {
+  const first = account.ext().switch() === 1 ? account.ext().v1() : undefined;
+  if (first?.ext().switch() === 2) first.ext().v2().signerSponsoringIDs(noSponsors(account.signers().length));
 }
 
 const fail = (result: xdr.SetOptionsResult) => failed(xdr.OperationResultTr.setOptions(result));

@@ -3,6 +3,7 @@ import { changeTrust } from './changeTrust.ts';
 import { invokeHostFunction } from './invokeHostFunction.ts';
 import { manageData } from './manageData.ts';
 import { type Applied, type Operation, type OperationContext, unsupported } from './operation.ts';
+import { pathPaymentStrictReceive, pathPaymentStrictSend } from './pathPayment.ts';
 import { payment } from './payment.ts';
 
 /** Applies one operation to its layer of the ledger; a failed one leaves writes there that must not be committed. */
@@ -10,6 +11,10 @@ export function applyOperation(context: OperationContext, operation: Operation):
   switch (operation.type) {
     case 'payment':
       return payment(context, operation);
+    case 'pathPaymentStrictReceive':
+      return pathPaymentStrictReceive(context, operation);
+    case 'pathPaymentStrictSend':
+      return pathPaymentStrictSend(context, operation);
     case 'createAccount':
       return createAccount(context, operation);
     case 'changeTrust':

@@ -1,6 +1,5 @@
 /** What every operation gets and gives. */
 import { decodeAddressToMuxedAccount, StrKey, type Transaction, xdr } from '@stellar/stellar-sdk';
-import type { HostError } from '../host/errors.ts';
 import type { LedgerHead, Network } from '../ledger/network.ts';
 import type { View } from '../ledger/view.ts';
 
@@ -24,8 +23,8 @@ export interface Applied {
   readonly events: readonly xdr.ContractEvent[];
   /** Of a contract call. */
   readonly value?: xdr.ScVal;
-  /** Why a contract call failed. */
-  readonly error?: HostError;
+  /** What happened in a contract call. */
+  readonly diagnostics?: readonly xdr.DiagnosticEvent[];
 }
 
 export const applied = (result: xdr.OperationResultTr, events: readonly xdr.ContractEvent[] = []): Applied => ({

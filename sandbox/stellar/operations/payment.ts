@@ -54,7 +54,8 @@ export function payment(context: OperationContext, operation: OperationOf<'payme
   return applied(xdr.OperationResultTr.payment(xdr.PaymentResult.paymentSuccess()), [event]);
 }
 
-function faultOf(change: () => void): BalanceFault | undefined {
+/** Changes balances. @returns the fault where they do not allow it */
+export function faultOf(change: () => void): BalanceFault | undefined {
   try {
     change();
     return undefined;
@@ -65,7 +66,7 @@ function faultOf(change: () => void): BalanceFault | undefined {
 }
 
 /** The id that a payment is for: that of an M-address, else the memo. */
-function receiverId(destination: string, memo: Transaction['memo']): xdr.ScVal | undefined {
+export function receiverId(destination: string, memo: Transaction['memo']): xdr.ScVal | undefined {
   const id = muxedId(destination);
   if (id) return xdr.ScVal.scvU64(id);
   const { type, value } = memo;

@@ -2,8 +2,10 @@
 import type { EventRecord } from '../chain/history.ts';
 import { addFault, clearFaults, closeLedgers, forget, fund, plant } from './controls.ts';
 import { getEvents } from './events.ts';
+import { getFeeStats } from './feeStats.ts';
+import { getLatestLedger, getLedgers } from './ledgers.ts';
 import { invalid, type Method, type Node, noParams, type Params, RpcError, rpcCodes, textParam } from './method.ts';
-import { getFeeStats, getHealth, getLatestLedger, getLedgerEntries, getNetwork, getVersionInfo } from './network.ts';
+import { getHealth, getLedgerEntries, getNetwork, getVersionInfo } from './network.ts';
 import { simulateTransaction } from './simulate.ts';
 import { getTransaction, getTransactions, pretendTo, sendTransaction } from './transactions.ts';
 
@@ -19,6 +21,7 @@ const methods: Readonly<Record<string, Method>> = {
   getTransaction,
   getTransactions,
   getEvents,
+  getLedgers,
   sandbox_closeLedgers: closeLedgers,
   sandbox_plant: plant,
   sandbox_fund: fund,
@@ -33,7 +36,7 @@ export type Answer = { readonly result: object } | 'lost' | 'unavailable';
 /** @throws RpcError */
 export function answer(node: Node, name: string, params: Params): Answer {
   const method = methods[name];
-  if (!method) throw new RpcError(rpcCodes.methodNotFound, `method not found: ${name}`);
+  if (!method) throw new RpcError(rpcCodes.methodNotFound, 'method not found', name);
   switch (node.faults.take(name)) {
     case undefined:
       return { result: method(node, params) };

@@ -13,20 +13,30 @@ export interface Node {
   readonly friendbotUrl: () => string;
 }
 
+/** An object; a list where a caller sends one. */
 export type Params = Readonly<Record<string, unknown>>;
 /** Parameters of a request that has none, or null. */
 export const noParams: Params = {};
 export type Method = (node: Node, params: Params) => object;
 
 /** JSON-RPC 2.0 codes. */
-export const rpcCodes = { invalidRequest: -32600, methodNotFound: -32601, invalidParams: -32602, internal: -32603 };
+export const rpcCodes = {
+  parse: -32700,
+  invalidRequest: -32600,
+  methodNotFound: -32601,
+  invalidParams: -32602,
+  internal: -32603,
+};
 
 export class RpcError extends Error {
   override readonly name = 'RpcError';
   readonly code: number;
-  constructor(code: number, message: string) {
+  /** More about the error, where nodes say more. */
+  readonly data: unknown;
+  constructor(code: number, message: string, data?: unknown) {
     super(message);
     this.code = code;
+    this.data = data;
   }
 }
 
@@ -59,15 +69,8 @@ export function objectParam(params: Params, name: string): Params {
   return value as Params;
 }
 
-/** Page size: what was asked for, or the usual one. */
-export function limitOf(pagination: Params, usual: number, max: number): number {
-  const limit = integerParam(pagination, 'limit') || usual;
-  if (limit > max) throw invalid(`limit must not exceed ${max}`);
-  return limit;
-}
-
 /** The ledgers that the node remembers: part of most answers. */
-export function ledgerRange({ history }: Chain) {
+export function ledgerRange({ history }: Pick<Chain, 'history'>) {
   const [latest, oldest] = [history.head(), history.oldest()];
   return {
     latestLedger: latest.sequence,
@@ -75,14 +78,4 @@ export function ledgerRange({ history }: Chain) {
     oldestLedger: oldest.sequence,
     oldestLedgerCloseTime: String(oldest.closedAt_s),
   };
-}
-
-/** @throws RpcError as nodes do for a ledger that they do not know yet or have forgotten */
-export function checkInRange(chain: Chain, ledger: number): void {
-  const { latestLedger, oldestLedger } = ledgerRange(chain);
-  if (ledger >= oldestLedger && ledger <= latestLedger) return;
-  throw new RpcError(
-    rpcCodes.invalidRequest,
-    `startLedger must be within the ledger range: ${oldestLedger} - ${latestLedger}`,
-  );
 }

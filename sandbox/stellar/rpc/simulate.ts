@@ -1,49 +1,91 @@
 /** What a contract call would do, need and cost. */
 import { randomBytes } from 'node:crypto';
 import { Address, SorobanDataBuilder, xdr } from '@stellar/stellar-sdk';
+import type { Chain } from '../chain/chain.ts';
 import { type HostCall, type HostResult, runAuthorized, runWith } from '../contracts/hostFunction.ts';
+import { diagnosed } from '../events.ts';
 import { type CallTree, type NeededAuthorization, recording } from '../host/authorization.ts';
 import { HostError, hostErrorText } from '../host/errors.ts';
-import { accountKey, instanceKey, nonceKey } from '../ledger/entries.ts';
+import { accountKey, dataEntry, instanceKey, nonceKey } from '../ledger/entries.ts';
 import { ledgerEntry } from '../ledger/state.ts';
-import { type Change, recordingView, type Touched } from '../ledger/view.ts';
-import { resourceFee } from '../operations/invokeHostFunction.ts';
-import { type OperationOf, plainAccount } from '../operations/operation.ts';
+import { type Change, recordingView, type Touched, type View } from '../ledger/view.ts';
+import { type Operation, type OperationOf, plainAccount } from '../operations/operation.ts';
+import { announcedResourceFee } from '../operations/resourceFees.ts';
 import { parseEnvelope, type Submitted } from '../transactions/envelope.ts';
-import { base64, int64 } from '../xdr.ts';
-import { invalid, type Method, type Params, textParam } from './method.ts';
+import { base64, int64, strictBase64 } from '../xdr.ts';
+import type { Method } from './method.ts';
+import { formatProblem, readParams, structure, text, uint } from './params.ts';
+
+type HostOperation = OperationOf<'invokeHostFunction'>;
 
 /** Written into transactions; nothing is metered. */
 const resources = { instructions: 2_000_000, readBytes: 5_000, writeBytes: 5_000 };
 
-/** Authorizations of the transaction are checked; without any, the needed ones are recorded, as nodes do by default. */
+const request = structure({
+  transaction: text,
+  authMode: text,
+  xdrFormat: text,
+  resourceConfig: structure({ instructionLeeway: uint }),
+});
+const authModes = ['enforce', 'record', 'record_allow_nonroot'];
+
+/**
+ * Authorizations of the transaction are checked; without any, the needed ones are recorded, as nodes do by default. What a node refuses to
+ * simulate is a result with an `error`, of ledger 0.
+ */
 export const simulateTransaction: Method = ({ chain }, params) => {
-  const latestLedger = chain.history.head().sequence;
-  const submitted = parsed(textParam(params, 'transaction'), chain.network.passphrase);
+  const { transaction, authMode, xdrFormat } = readParams(request, params);
+  const format = formatProblem(xdrFormat);
+  if (format !== undefined) return { error: format, latestLedger: 0 };
+  const submitted = parsed(transaction, chain.network.passphrase);
+  if (!submitted) return { error: 'Could not unmarshal transaction', latestLedger: 0 };
   const [operation] = submitted.transaction.operations;
-  if (operation?.type !== 'invokeHostFunction' || submitted.transaction.operations.length > 1) {
-    return { error: 'Transaction contains unsupported operation type', latestLedger };
-  }
+  if (!operation || submitted.transaction.operations.length > 1)
+    return { error: 'Transaction contains more than one operation', latestLedger: 0 };
+  const problem = modeProblem(authMode, operation);
+  if (problem !== undefined) return { error: problem, latestLedger: 0 };
+  if (operation.type !== 'invokeHostFunction')
+    return { error: `transaction contains unsupported operation type: ${typeName(operation)}`, latestLedger: 0 };
+  return simulate(chain, operation, plainAccount(operation.source ?? submitted.transaction.source), authMode);
+};
+
+const typeName = ({ type }: Operation): string => `OperationType${type.charAt(0).toUpperCase()}${type.slice(1)}`;
+
+function modeProblem(mode: string, operation: Operation): string | undefined {
+  if (mode === '') return undefined;
+  if (!authModes.includes(mode)) return `optional 'authMode' must be one of ${authModes.join(',')} when included`;
+  if (operation.type !== 'invokeHostFunction' || mode === 'enforce' || !operation.auth?.length) return undefined;
+  return `cannot set authMode to '${mode}' with an auth footprint`;
+}
+
+function simulate(chain: Chain, operation: HostOperation, source: string, authMode: string): object {
+  const latestLedger = chain.history.head().sequence;
   const layer = chain.state.view();
   const { view, touched } = recordingView(layer);
-  const call = { network: chain.network, ledger: chain.next(), view, function: operation.func };
-  const source = plainAccount(operation.source ?? submitted.transaction.source);
+  const diagnostics: xdr.ContractEvent[] = [];
+  const call = { network: chain.network, ledger: chain.next(), view, function: operation.func, diagnostics };
+  const events = (succeeded: boolean) => diagnostics.map((event) => base64(diagnosed(event, succeeded)));
   try {
-    const { result, auth } = run(call, operation, source, touched, params);
+    const { result, auth } = run(call, operation, source, touched, authMode);
     view.commit();
+    const changes = layer.changes().map((change) => stateChange(change, latestLedger));
     return {
       transactionData: base64(announcement(touched)),
-      minResourceFee: resourceFee.toString(),
-      events: result.events.map((event) => base64(new xdr.DiagnosticEvent({ inSuccessfulContractCall: true, event }))),
+      ...(diagnostics.length > 0 && { events: events(true) }),
+      minResourceFee: announcedResourceFee.toString(),
       results: [{ auth: auth.map(base64), xdr: base64(result.value) }],
-      stateChanges: layer.changes().map((change) => stateChange(change, latestLedger)),
+      ...(changes.length > 0 && { stateChanges: changes }),
       latestLedger,
     };
   } catch (error) {
-    if (error instanceof HostError) return { error: hostErrorText(error), events: [], latestLedger };
-    throw error;
+    if (!(error instanceof HostError)) throw error;
+    return {
+      error: hostErrorText(error),
+      ...(diagnostics.length > 0 && { events: events(false) }),
+      latestLedger,
+    };
   }
-};
+}
 
 interface Simulated {
   readonly result: HostResult;
@@ -52,22 +94,23 @@ interface Simulated {
 
 function run(
   call: HostCall,
-  { auth = [] }: OperationOf<'invokeHostFunction'>,
+  { auth = [] }: HostOperation,
   source: string,
   touched: Touched,
-  params: Params,
+  authMode: string,
 ): Simulated {
-  const mode = params['authMode'] ?? (auth.length > 0 ? 'enforce' : 'record');
+  const mode = authMode || (auth.length > 0 ? 'enforce' : 'record');
   if (mode === 'enforce') return { auth, result: runAuthorized(call, auth, source) };
   const recorder = recording({ anywhere: mode === 'record_allow_nonroot' });
   const result = runWith(recorder, call);
-  return { result, auth: recorder.needed().map((needed) => entryFor(needed, source, touched)) };
+  return { result, auth: recorder.needed().map((needed) => entryFor(needed, source, call.view, touched)) };
 }
 
 /** The entry that the address has to sign. The ledger entries that its check will touch are announced, too. */
 function entryFor(
   { address, invocation }: NeededAuthorization,
   source: string,
+  view: View,
   touched: Touched,
 ): xdr.SorobanAuthorizationEntry {
   const rootInvocation = treeOf(invocation);
@@ -78,7 +121,7 @@ function entryFor(
   const nonce = int64(randomBytes(8).readBigInt64BE());
   const usedNonce = nonceKey(address, nonce);
   const signer = address.startsWith('C') ? instanceKey(address) : accountKey(address);
-  touched.writes.set(base64(usedNonce), usedNonce);
+  view.put(usedNonce, dataEntry(usedNonce, xdr.ScVal.scvVoid()));
   touched.reads.set(base64(signer), signer);
   const credentials = xdr.SorobanCredentials.sorobanCredentialsAddress(
     new xdr.SorobanAddressCredentials({
@@ -97,12 +140,16 @@ const treeOf = ({ call, below }: CallTree): xdr.SorobanAuthorizedInvocation =>
 function announcement({ reads, writes }: Touched): xdr.SorobanTransactionData {
   const readOnly = [...reads].filter(([key]) => !writes.has(key)).map(([, key]) => key);
   return new SorobanDataBuilder()
-    .setReadOnly(readOnly)
-    .setReadWrite([...writes.values()])
+    .setReadOnly(inOrder(readOnly))
+    .setReadWrite(inOrder([...writes.values()]))
     .setResources(resources.instructions, resources.readBytes, resources.writeBytes)
-    .setResourceFee(resourceFee.toString())
+    .setResourceFee(announcedResourceFee.toString())
     .build();
 }
+
+/** By type and contents, as nodes order footprints. */
+const inOrder = (keys: readonly xdr.LedgerKey[]): xdr.LedgerKey[] =>
+  keys.toSorted((a, b) => Buffer.compare(a.toXDR(), b.toXDR()));
 
 function stateChange({ key, before, after }: Change, ledger: number): object {
   const type = before ? (after ? 'updated' : 'deleted') : 'created';
@@ -110,10 +157,12 @@ function stateChange({ key, before, after }: Change, ledger: number): object {
   return { type, key: base64(key), before: entry(before), after: entry(after) };
 }
 
-function parsed(envelopeXdr: string, passphrase: string): Submitted {
+/** Undefined for what is no envelope. */
+function parsed(envelopeXdr: string, passphrase: string): Submitted | undefined {
   try {
+    strictBase64(envelopeXdr);
     return parseEnvelope(envelopeXdr, passphrase);
-  } catch (error) {
-    throw invalid(`Could not unmarshal transaction: ${(error as Error).message}`);
+  } catch {
+    return undefined;
   }
 }

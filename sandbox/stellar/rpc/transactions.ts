@@ -1,61 +1,86 @@
 /** Transactions: taken from senders, and found again by hash or page by page. */
 import { xdr } from '@stellar/stellar-sdk';
-import { lastPosition, positionOf, totalOrderId } from '../chain/eventIds.ts';
+import { positionOf, totalOrderId } from '../chain/eventIds.ts';
 import type { TransactionRecord } from '../transactions/apply.ts';
 import type { Submitted } from '../transactions/envelope.ts';
 import { parseEnvelope } from '../transactions/envelope.ts';
 import { refusedResult } from '../transactions/results.ts';
-import { base64 } from '../xdr.ts';
-import {
-  checkInRange,
-  integerParam,
-  invalid,
-  ledgerRange,
-  limitOf,
-  type Method,
-  type Node,
-  objectParam,
-  textParam,
-} from './method.ts';
+import { base64, strictBase64 } from '../xdr.ts';
+import { invalid, ledgerRange, type Method, type Node, RpcError, rpcCodes } from './method.ts';
+import { checkPage, ledgerPage, parseInteger } from './pages.ts';
+import { formatProblem, readParams, structure, text } from './params.ts';
 
-const hashPattern = /^[0-9a-f]{64}$/;
 const usualLimit = 50;
 const limitMax = 200;
+const hashLength = 64;
+
+const hashRequest = structure({ hash: text, xdrFormat: text });
 
 export const getTransaction: Method = ({ chain }, params) => {
-  const hash = textParam(params, 'hash');
-  if (!hashPattern.test(hash)) throw invalid('hash must be 64 small hex digits');
-  const record = chain.history.find(hash);
+  const { hash, xdrFormat } = readParams(hashRequest, params);
+  const problem = formatProblem(xdrFormat) ?? hashProblem(hash);
+  if (problem !== undefined) throw invalid(problem);
   const range = ledgerRange(chain);
-  if (!record) return { status: 'NOT_FOUND', txHash: hash, ...range };
-  return { ...range, ...describe(record), createdAt: String(record.createdAt_s) };
+  const record = chain.history.find(hash.toLowerCase());
+  if (!record) return { ...range, ...nothing, txHash: hash };
+  // The hash is the one that was asked for: that of a fee bump or of the transaction in it, in its spelling.
+  return { ...range, ...describe(record), txHash: hash, createdAt: String(record.createdAt_s) };
 };
+
+/** The answer about an unknown transaction has most fields of a known one's, empty or 0. */
+const nothing = {
+  status: 'NOT_FOUND',
+  applicationOrder: 0,
+  feeBump: false,
+  events: {},
+  ledger: 0,
+  createdAt: '0',
+};
+
+/** Checks in the node's order. A last digit too many has a message of its own. */
+function hashProblem(hash: string): string | undefined {
+  if (Math.floor(hash.length / 2) !== hashLength / 2) return `unexpected hash length (${hash.length})`;
+  const [invalid] = /[^0-9a-f]/i.exec(hash) ?? [];
+  if (invalid !== undefined) return `incorrect hash: encoding/hex: invalid byte: ${named(invalid)}`;
+  return hash.length > hashLength ? 'incorrect hash: encoding/hex: odd length hex string' : undefined;
+}
+
+const named = (character: string): string =>
+  `U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')} '${character}'`;
 
 /** Pages through transactions in order, from a ledger on or after a cursor. */
 export const getTransactions: Method = ({ chain }, params) => {
-  const pagination = objectParam(params, 'pagination');
-  const limit = limitOf(pagination, usualLimit, limitMax);
-  const after = pagination['cursor'] === undefined ? undefined : positionOf(textParam(pagination, 'cursor'));
-  const start = after?.ledger ?? integerParam(params, 'startLedger') ?? 0;
-  checkInRange(chain, start);
+  const request = readParams(ledgerPage, params);
+  checkPage(request, ledgerRange(chain), limitMax);
+  const { cursor, limit: askedLimit } = request.pagination;
+  const limit = askedLimit || usualLimit;
+  const after = cursor === '' ? undefined : positionOf(String(parseInteger(cursor, 'ParseInt')));
+  const { oldestLedger, latestLedger } = ledgerRange(chain);
+  const start = after?.ledger ?? request.startLedger;
+  if (start < oldestLedger)
+    throw new RpcError(rpcCodes.invalidParams, `database does not contain metadata for ledger: ${start >>> 0}`);
   const isNext = ({ ledger, order }: TransactionRecord) =>
     after ? ledger > after.ledger || (ledger === after.ledger && order > after.transaction) : ledger >= start;
 
   const page = chain.history.transactions().filter(isNext).slice(0, limit);
   const last = page.at(-1);
-  const end =
-    last && page.length === limit
-      ? { ledger: last.ledger, transaction: last.order, operation: 1 }
-      : lastPosition(chain.history.head().sequence);
+  const isFull = last !== undefined && page.length === limit;
+  const inLatest = last?.ledger === latestLedger ? last.order : 0;
+  const end = isFull ? last : { ledger: latestLedger, order: inLatest };
   return {
     transactions: page.map((record) => ({ ...describe(record), createdAt: record.createdAt_s })),
-    ...ledgerRange(chain),
-    cursor: totalOrderId(end),
+    latestLedger,
+    latestLedgerCloseTimestamp: chain.history.head().closedAt_s,
+    oldestLedger,
+    oldestLedgerCloseTimestamp: chain.history.oldest().closedAt_s,
+    cursor: start > latestLedger ? '0' : totalOrderId({ ledger: end.ledger, transaction: end.order, operation: 1 }),
   };
 };
 
 function describe(record: TransactionRecord): object {
   const meta = xdr.TransactionMeta.fromXDR(record.resultMetaXdr, 'base64').v4();
+  const diagnostics = meta.diagnosticEvents().map(base64);
+  const events = meta.operations().map((operation) => operation.events().map(base64));
   return {
     status: record.succeeded ? 'SUCCESS' : 'FAILED',
     txHash: record.hash,
@@ -64,44 +89,64 @@ function describe(record: TransactionRecord): object {
     envelopeXdr: record.envelopeXdr,
     resultXdr: record.resultXdr,
     resultMetaXdr: record.resultMetaXdr,
-    diagnosticEventsXdr: meta.diagnosticEvents().map(base64),
-    ledger: record.ledger,
+    ...(diagnostics.length > 0 && { diagnosticEventsXdr: diagnostics }),
     events: {
       transactionEventsXdr: meta.events().map(base64),
-      contractEventsXdr: meta.operations().map((operation) => operation.events().map(base64)),
+      ...(events.length > 0 && { contractEventsXdr: events }),
     },
+    ledger: record.ledger,
   };
 }
 
+const envelopeRequest = structure({ transaction: text, xdrFormat: text });
+
 export const sendTransaction: Method = (node, params) => {
+  const { transaction, xdrFormat } = readParams(envelopeRequest, params);
+  const problem = formatProblem(xdrFormat);
+  if (problem !== undefined) throw invalid(problem);
   const { chain, queue } = node;
-  const submitted = parsed(node, textParam(params, 'transaction'));
-  const head = chain.history.head();
-  const answer = { hash: submitted.hash, latestLedger: head.sequence, latestLedgerCloseTime: String(head.closedAt_s) };
-  if (chain.history.find(submitted.hash)) return { ...answer, status: 'DUPLICATE' };
+  const submitted = parsed(node, transaction);
+  const answer = (status: SendStatus) => answerOf(node, submitted, status);
+  if (landedLately(node, submitted)) return answer('TRY_AGAIN_LATER');
   const admission = queue.admit(submitted, chain.state, chain.next());
   if (admission.status === 'ERROR') {
-    return { ...answer, status: 'ERROR', errorResultXdr: base64(refusedResult(admission.verdict)) };
+    const { diagnostics = [] } = admission.refusal;
+    return {
+      errorResultXdr: base64(refusedResult(submitted, admission.refusal)),
+      ...(diagnostics.length > 0 && { diagnosticEventsXdr: diagnostics.map(base64) }),
+      ...answer('ERROR'),
+    };
   }
+  const answered = answer(admission.status);
   if (admission.status === 'PENDING') node.submitted();
-  return { ...answer, status: admission.status };
+  return answered;
 };
 
+/** A node takes no transaction again for so many ledgers after the one that holds it. */
+const banned_ledgers = 8;
+
+/** By the hash of the envelope alone. Later the used sequence number refuses the transaction. */
+function landedLately({ chain }: Node, { hash }: Submitted): boolean {
+  const record = chain.history.find(hash);
+  return record?.hash === hash && chain.history.head().sequence - record.ledger <= banned_ledgers;
+}
+
+type SendStatus = 'PENDING' | 'DUPLICATE' | 'TRY_AGAIN_LATER' | 'ERROR';
+
+function answerOf({ chain }: Node, { hash }: Submitted, status: SendStatus): object {
+  const head = chain.history.head();
+  return { status, hash, latestLedger: head.sequence, latestLedgerCloseTime: String(head.closedAt_s) };
+}
+
 /** Answers as if the node had taken the transaction, or not now. The transaction is dropped. */
-export const pretendTo = (node: Node, status: 'PENDING' | 'TRY_AGAIN_LATER', transaction: string): object => {
-  const head = node.chain.history.head();
-  return {
-    hash: parsed(node, transaction).hash,
-    latestLedger: head.sequence,
-    latestLedgerCloseTime: String(head.closedAt_s),
-    status,
-  };
-};
+export const pretendTo = (node: Node, status: 'PENDING' | 'TRY_AGAIN_LATER', transaction: string): object =>
+  answerOf(node, parsed(node, transaction), status);
 
 function parsed({ chain }: Node, envelopeXdr: string): Submitted {
   try {
+    strictBase64(envelopeXdr);
     return parseEnvelope(envelopeXdr, chain.network.passphrase);
-  } catch (error) {
-    throw invalid(`invalid_xdr: ${(error as Error).message}`);
+  } catch {
+    throw invalid('invalid_xdr');
   }
 }

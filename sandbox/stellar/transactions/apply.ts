@@ -1,17 +1,17 @@
 /** Applies a valid transaction to the ledger: fee and sequence always, its operations all or none. */
 import { Asset, xdr } from '@stellar/stellar-sdk';
-import { diagnosticEvent, feeEvent } from '../events.ts';
-import { hostErrorText } from '../host/errors.ts';
-import { accountKey } from '../ledger/entries.ts';
+import { feeEvent } from '../events.ts';
+import { accountKey, noteSequenceUse } from '../ledger/entries.ts';
 import type { LedgerHead, Network } from '../ledger/network.ts';
 import { entryChanges, type LedgerState } from '../ledger/state.ts';
 import type { Change, View } from '../ledger/view.ts';
 import { applyOperation } from '../operations/apply.ts';
 import { type Applied, plainAccount } from '../operations/operation.ts';
+import { nonRefundableFee, usedRefundableFee } from '../operations/resourceFees.ts';
 import { base64, bigintOf, int64, noExtension } from '../xdr.ts';
 import type { Submitted } from './envelope.ts';
 import { appliedResult } from './results.ts';
-import { feeOf } from './validity.ts';
+import { feeOf, resourceFeeOf } from './validity.ts';
 
 /** A transaction in the history. */
 export interface TransactionRecord {
@@ -39,14 +39,19 @@ export interface ApplyContext {
 export function applyTransaction(context: ApplyContext, submitted: Submitted): TransactionRecord {
   const { network, ledger, state, order } = context;
   const fee = feeOf(submitted);
-  const before = chargeFee(context, submitted, fee);
+  addLumens(context, submitted.feePayer, -fee);
+  const before = useSequence(context, submitted);
 
   const view = state.view();
   const steps = submitted.transaction.operations.map((_, at) => applyStep(context, submitted, view, at));
   const succeeded = steps.every((step) => step.applied.succeeded);
   if (succeeded) state.apply(view.changes(), ledger.sequence);
 
+  const refund = refundOf(submitted, succeeded);
+  if (refund > 0n) addLumens(context, submitted.feePayer, refund);
+
   const results = steps.map((step) => step.applied.result);
+  const lumens = Asset.native().contractId(network.passphrase);
   return {
     hash: submitted.hash,
     ...(submitted.innerHash && { innerHash: submitted.innerHash }),
@@ -55,32 +60,63 @@ export function applyTransaction(context: ApplyContext, submitted: Submitted): T
     createdAt_s: ledger.closedAt_s,
     succeeded,
     envelopeXdr: submitted.envelopeXdr,
-    resultXdr: base64(appliedResult(submitted, fee, succeeded, results)),
+    resultXdr: base64(appliedResult(submitted, fee - refund, succeeded, results)),
     resultMetaXdr: base64(
       metaOf({
-        before: entryChanges(before, ledger.sequence),
-        steps: steps.map((step) =>
-          succeeded ? step : { ...step, changes: [], applied: { ...step.applied, events: [] } },
-        ),
-        fee: feeEvent(Asset.native().contractId(network.passphrase), submitted.feePayer, fee),
-        isSoroban: submitted.sorobanData !== undefined,
+        before,
+        steps,
+        succeeded,
+        fees: [
+          feeEvent('before', lumens, submitted.feePayer, fee),
+          ...(refund > 0n ? [feeEvent('after', lumens, submitted.feePayer, -refund)] : []),
+        ],
+        soroban: submitted.sorobanData && sorobanFees(succeeded),
         ledger,
       }),
     ),
   };
 }
 
-function chargeFee(
-  { state, ledger }: ApplyContext,
-  { feePayer, source, transaction }: Submitted,
-  fee: bigint,
-): readonly Change[] {
+/** Fees and refunds are no part of a transaction's metadata. */
+function addLumens({ state, ledger }: ApplyContext, account: string, amount: bigint): void {
   const view = state.view();
-  view.change(accountKey(feePayer), (data) => data.account().balance(int64(bigintOf(data.account().balance()) - fee)));
-  view.change(accountKey(source), (data) => data.account().seqNum(int64(BigInt(transaction.sequence))));
+  view.change(accountKey(account), (data) =>
+    data.account().balance(int64(bigintOf(data.account().balance()) + amount)),
+  );
   state.apply(view.changes(), ledger.sequence);
-  return view.changes();
 }
+
+/** Uses the sequence number up. A fee bump's metadata also names its payer, unchanged. */
+function useSequence({ state, ledger }: ApplyContext, submitted: Submitted): xdr.LedgerEntryChange[] {
+  const { feeBump, feePayer, source, transaction } = submitted;
+  const payer = feeBump ? unchanged(state, feePayer, ledger) : [];
+  const view = state.view();
+  view.change(accountKey(source), (data) => {
+    data.account().seqNum(int64(BigInt(transaction.sequence)));
+    noteSequenceUse(data.account(), ledger);
+  });
+  state.apply(view.changes(), ledger.sequence);
+  return [...payer, ...entryChanges(view.changes(), ledger.sequence)];
+}
+
+function unchanged(state: LedgerState, account: string, ledger: LedgerHead): xdr.LedgerEntryChange[] {
+  const after = state.get(accountKey(account))?.data();
+  return entryChanges([{ key: accountKey(account), before: after, after }], ledger.sequence);
+}
+
+/** What a contract call gets back of its fee: what it did not use of the refundable part. */
+function refundOf({ sorobanData }: Submitted, succeeded: boolean): bigint {
+  if (!sorobanData) return 0n;
+  return resourceFeeOf(sorobanData) - nonRefundableFee - (succeeded ? usedRefundableFee : 0n);
+}
+
+const sorobanFees = (succeeded: boolean): xdr.SorobanTransactionMetaExtV1 =>
+  new xdr.SorobanTransactionMetaExtV1({
+    ext: noExtension(),
+    totalNonRefundableResourceFeeCharged: int64(nonRefundableFee),
+    totalRefundableResourceFeeCharged: int64(succeeded ? usedRefundableFee : 0n),
+    rentFeeCharged: int64(0n),
+  });
 
 interface Step {
   readonly applied: Applied;
@@ -103,33 +139,35 @@ function applyStep({ network, ledger }: ApplyContext, submitted: Submitted, view
 interface Meta {
   readonly before: xdr.LedgerEntryChange[];
   readonly steps: readonly Step[];
-  readonly fee: xdr.TransactionEvent;
-  readonly isSoroban: boolean;
+  readonly succeeded: boolean;
+  readonly fees: xdr.TransactionEvent[];
+  readonly soroban: xdr.SorobanTransactionMetaExtV1 | undefined;
   readonly ledger: LedgerHead;
 }
 
-function metaOf({ before, steps, fee, isSoroban, ledger }: Meta): xdr.TransactionMeta {
-  const returnValue = steps[0]?.applied.value ?? null;
-  const errors = steps.flatMap(({ applied }) => (applied.error ? [applied.error] : []));
+/** The metadata of a failed transaction has no operations. */
+function metaOf({ before, steps, succeeded, fees, soroban, ledger }: Meta): xdr.TransactionMeta {
+  const returnValue = succeeded ? (steps[0]?.applied.value ?? null) : null;
+  const applied = succeeded ? steps : [];
   return new xdr.TransactionMeta(
     4,
     new xdr.TransactionMetaV4({
       ext: noExtension(),
       txChangesBefore: before,
-      operations: steps.map(
-        ({ applied, changes }) =>
+      operations: applied.map(
+        ({ applied: { events }, changes }) =>
           new xdr.OperationMetaV2({
             ext: noExtension(),
             changes: entryChanges(changes, ledger.sequence),
-            events: [...applied.events],
+            events: [...events],
           }),
       ),
       txChangesAfter: [],
-      sorobanMeta: isSoroban
-        ? new xdr.SorobanTransactionMetaV2({ ext: new xdr.SorobanTransactionMetaExt(0), returnValue })
+      sorobanMeta: soroban
+        ? new xdr.SorobanTransactionMetaV2({ ext: new xdr.SorobanTransactionMetaExt(1, soroban), returnValue })
         : null,
-      events: [fee],
-      diagnosticEvents: errors.map((error) => diagnosticEvent(hostErrorText(error))),
+      events: fees,
+      diagnosticEvents: steps.flatMap(({ applied: { diagnostics = [] } }) => [...diagnostics]),
     }),
   );
 }

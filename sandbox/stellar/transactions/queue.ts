@@ -2,11 +2,11 @@
 import type { LedgerHead } from '../ledger/network.ts';
 import type { LedgerState } from '../ledger/state.ts';
 import type { Submitted } from './envelope.ts';
-import { resourceFeeOf, type Verdict, validate } from './validity.ts';
+import { type Refusal, resourceFeeOf, validate } from './validity.ts';
 
 export type Admission =
   | { readonly status: 'PENDING' | 'DUPLICATE' | 'TRY_AGAIN_LATER' }
-  | { readonly status: 'ERROR'; readonly verdict: NonNullable<Verdict> };
+  | { readonly status: 'ERROR'; readonly refusal: Refusal };
 
 export interface TransactionQueue {
   /** @param next the ledger that it would go into */
@@ -24,11 +24,10 @@ export function createQueue(): TransactionQueue {
   return {
     admit(submitted, state, next) {
       const other = waiting.get(submitted.source);
-      if (other?.hash === submitted.hash) return { status: 'DUPLICATE' };
+      if (other && hashesOf(other).includes(submitted.hash)) return { status: 'DUPLICATE' };
       if (other && !mayReplace(submitted, other)) return { status: 'TRY_AGAIN_LATER' };
-      const verdict =
-        validate(submitted, state, next) ?? (other && underbids(submitted, other) ? 'txInsufficientFee' : undefined);
-      if (verdict) return { status: 'ERROR', verdict };
+      const refusal = validate(submitted, state, next) ?? (other && underbid(submitted, other));
+      if (refusal) return { status: 'ERROR', refusal };
       if (!other && waiting.size >= waitingMax) return { status: 'TRY_AGAIN_LATER' };
       waiting.set(submitted.source, submitted);
       return { status: 'PENDING' };
@@ -41,12 +40,17 @@ export function createQueue(): TransactionQueue {
   };
 }
 
+const hashesOf = ({ hash, innerHash }: Submitted): readonly (string | undefined)[] => [hash, innerHash];
+
 const mayReplace = (submitted: Submitted, other: Submitted) =>
   submitted.feeBump !== undefined && submitted.transaction.sequence === other.transaction.sequence;
 
 /** Compares offers for each operation, without what a contract call pays for its resources. */
-const underbids = (submitted: Submitted, other: Submitted) =>
-  inclusionOf(submitted) * BigInt(other.operationsPaid) <
-  inclusionOf(other) * replacementFactor * BigInt(submitted.operationsPaid);
+function underbid(submitted: Submitted, other: Submitted): Refusal | undefined {
+  const [own, others] = [BigInt(submitted.operationsPaid), BigInt(other.operationsPaid)];
+  const needed = (inclusionOf(other) * replacementFactor * own + others - 1n) / others;
+  if (inclusionOf(submitted) >= needed) return undefined;
+  return { verdict: 'txInsufficientFee', feeCharged: needed + resourceFeeOf(submitted.sorobanData) };
+}
 
 const inclusionOf = ({ feeMax, sorobanData }: Submitted): bigint => feeMax - resourceFeeOf(sorobanData);

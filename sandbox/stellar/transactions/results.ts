@@ -1,19 +1,40 @@
 /** Results as XDR: what a transaction cost and how each operation went. */
-import { xdr } from '@stellar/stellar-sdk';
+import { type Transaction, xdr } from '@stellar/stellar-sdk';
+import { baseFee } from '../ledger/network.ts';
 import { int64 } from '../xdr.ts';
 import type { Submitted } from './envelope.ts';
-import type { Verdict } from './validity.ts';
+import type { Refusal } from './validity.ts';
 
 const result = (fee: bigint, outcome: xdr.TransactionResultResult): xdr.TransactionResult =>
   new xdr.TransactionResult({ feeCharged: int64(fee), result: outcome, ext: new xdr.TransactionResultExt(0) });
 
 /** Of a transaction that a node refused to take. */
-export function refusedResult(verdict: NonNullable<Verdict>): xdr.TransactionResult {
-  const isCode = typeof verdict === 'string';
-  return result(
-    0n,
-    isCode ? xdr.TransactionResultResult[verdict]() : xdr.TransactionResultResult.txFailed([...verdict]),
-  );
+export function refusedResult(
+  { transaction }: Pick<Submitted, 'transaction'>,
+  { verdict, feeCharged, isInner = false }: Refusal,
+): xdr.TransactionResult {
+  if (!isInner) {
+    const outcomes = xdr.TransactionResultResult;
+    return result(feeCharged, typeof verdict === 'string' ? outcomes[verdict]() : outcomes.txFailed([...verdict]));
+  }
+  const outcomes = xdr.InnerTransactionResultResult;
+  const inner = typeof verdict === 'string' ? outcomes[verdict]() : outcomes.txFailed([...verdict]);
+  return result(feeCharged, xdr.TransactionResultResult.txFeeBumpInnerFailed(pairOf(transaction, 0n, inner)));
+}
+
+function pairOf(
+  transaction: Transaction,
+  feeCharged: bigint,
+  outcome: xdr.InnerTransactionResultResult,
+): xdr.InnerTransactionResultPair {
+  return new xdr.InnerTransactionResultPair({
+    transactionHash: transaction.hash(),
+    result: new xdr.InnerTransactionResult({
+      feeCharged: int64(feeCharged),
+      result: outcome,
+      ext: new xdr.InnerTransactionResultExt(0),
+    }),
+  });
 }
 
 /** Of a transaction that a ledger holds. */
@@ -25,14 +46,10 @@ export function appliedResult(
 ): xdr.TransactionResult {
   const { txSuccess, txFailed, txFeeBumpInnerSuccess, txFeeBumpInnerFailed } = xdr.TransactionResultResult;
   if (!feeBump) return result(fee, succeeded ? txSuccess(operations) : txFailed(operations));
-  const inner = xdr.InnerTransactionResultResult;
-  const pair = new xdr.InnerTransactionResultPair({
-    transactionHash: transaction.hash(),
-    result: new xdr.InnerTransactionResult({
-      feeCharged: int64(0n),
-      result: succeeded ? inner.txSuccess(operations) : inner.txFailed(operations),
-      ext: new xdr.InnerTransactionResultExt(0),
-    }),
-  });
+  const outcomes = xdr.InnerTransactionResultResult;
+  // The inner result states what the transaction would have cost without the fee bump.
+  const innerFee = fee - baseFee;
+  const inner = succeeded ? outcomes.txSuccess(operations) : outcomes.txFailed(operations);
+  const pair = pairOf(transaction, innerFee, inner);
   return result(fee, succeeded ? txFeeBumpInnerSuccess(pair) : txFeeBumpInnerFailed(pair));
 }

@@ -4,6 +4,8 @@ import { Keypair, StrKey, type xdr } from '@stellar/stellar-sdk';
 export interface SignatureChecker {
   /** Whether the account's signers signed with the weight that a threshold asks, at least 1. */
   suffice(account: xdr.AccountEntry, threshold: 'low' | 'medium' | 'high'): boolean;
+  /** Whether the key of an account that does not exist signed. */
+  signedBy(account: string): boolean;
   /** Whether every signature was used by a check. */
   allUsed(): boolean;
 }
@@ -32,6 +34,7 @@ export function checkSignatures(hash: Buffer, signatures: readonly xdr.Decorated
       }
       return weight >= Math.max(1, account.thresholds()[thresholdAt[threshold]] ?? 0);
     },
+    signedBy: (account) => signedBy(StrKey.decodeEd25519PublicKey(account)),
     allUsed: () => used.size === signatures.length,
   };
 }

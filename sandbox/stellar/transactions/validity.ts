@@ -1,12 +1,15 @@
-/** Whether a transaction may go into the next ledger: what a node checks before it takes one. */
+/** Whether a transaction may go into the next ledger: what a node checks before it takes one, in the node's order. */
 import { xdr } from '@stellar/stellar-sdk';
+import { diagnosticError } from '../events.ts';
 import { minimumBalance } from '../ledger/balances.ts';
 import { accountKey } from '../ledger/entries.ts';
 import { baseFee, type LedgerHead } from '../ledger/network.ts';
 import type { LedgerState } from '../ledger/state.ts';
 import { thresholdOf } from '../operations/apply.ts';
+import { malformed, succeededResult } from '../operations/malformed.ts';
 import { plainAccount } from '../operations/operation.ts';
-import { bigintOf } from '../xdr.ts';
+import { nonRefundableFee } from '../operations/resourceFees.ts';
+import { bigintOf, uint64 } from '../xdr.ts';
 import type { Submitted } from './envelope.ts';
 import { checkSignatures, type SignatureChecker } from './signatures.ts';
 
@@ -22,32 +25,68 @@ export type InvalidCode =
   | 'txInsufficientFee'
   | 'txBadAuthExtra'
   | 'txNotSupported'
+  | 'txMalformed'
   | 'txSorobanInvalid';
 
-/** Undefined: valid. An operation that its account did not sign gives the results of all operations. */
-export type Verdict = InvalidCode | readonly xdr.OperationResult[] | undefined;
-
-/** @param ledger the one that it would go into */
-export function validate(submitted: Submitted, state: LedgerState, ledger: LedgerHead): Verdict {
-  const { transaction } = submitted;
-  return (
-    unfit(submitted) ??
-    untimely(submitted, ledger) ??
-    checkFee(submitted) ??
-    checkSource(submitted, state) ??
-    checkOperationSources(submitted, state, checkSignatures(transaction.hash(), transaction.signatures)) ??
-    checkFeePayer(submitted, state)
-  );
+/** Why a node does not take a transaction. */
+export interface Refusal {
+  /** An operation that its account did not sign, or that is malformed, gives the results of all operations. */
+  readonly verdict: InvalidCode | readonly xdr.OperationResult[];
+  /** The least that the transaction would cost, in stroops; 0 where the node does not compute it. */
+  readonly feeCharged: bigint;
+  /** True if the transaction within a fee bump is refused. */
+  readonly isInner?: boolean;
+  /** What the node says about a refused contract call. */
+  readonly diagnostics?: readonly xdr.DiagnosticEvent[];
 }
 
-function unfit({ transaction, sorobanData }: Submitted): Verdict {
-  const { operations } = transaction;
-  if (operations.length === 0) return 'txMissingOperation';
-  const contractCalls = operations.filter(({ type }) => type === 'invokeHostFunction');
-  if (contractCalls.length > 0 && (operations.length > 1 || !sorobanData)) return 'txSorobanInvalid';
+type Verdict = Refusal['verdict'] | undefined;
+
+/** @param ledger the one that it would go into @returns undefined for a valid transaction */
+export function validate(submitted: Submitted, state: LedgerState, ledger: LedgerHead): Refusal | undefined {
+  const { feeBump, transaction } = submitted;
+  const refusal = unfit(submitted);
+  if (refusal) return refusal;
+  const feeCharged = feeOf(submitted);
+  const outer = feeBump ? checkFeeBump(submitted, state) : undefined;
+  if (outer) return { verdict: outer, feeCharged };
+  const verdict =
+    untimely(submitted, ledger) ??
+    (transaction.operations.length === 0 ? 'txMissingOperation' : undefined) ??
+    checkFee(submitted) ??
+    checkSource(submitted, state) ??
+    checkOperations(submitted, state, checkSignatures(transaction.hash(), transaction.signatures));
+  return verdict && { verdict, feeCharged, isInner: feeBump !== undefined };
+}
+
+/** Contract calls need resources, stand alone, and carry no memo; other transactions declare no resources. */
+function unfit(submitted: Submitted): Refusal | undefined {
+  const { transaction, sorobanData, feeMax } = submitted;
+  const { operations, memo, source } = transaction;
+  const isCall = operations.some(({ type }) => type === 'invokeHostFunction');
+  if (isCall !== (sorobanData !== undefined) || (isCall && operations.length > 1))
+    return { verdict: 'txMalformed', feeCharged: 0n };
+  if (sorobanData) {
+    const declared = resourceFeeOf(sorobanData);
+    if (declared > feeMax) return { verdict: 'txMalformed', feeCharged: 0n };
+    if (memo.type !== 'none' || source !== plainAccount(source)) {
+      const diagnostic = diagnosticError('Context', 'InvalidInput', [
+        xdr.ScVal.scvString('non-source auth Soroban tx uses memo or muxed source account'),
+      ]);
+      return { verdict: 'txSorobanInvalid', feeCharged: 0n, diagnostics: [diagnostic] };
+    }
+    if (declared < nonRefundableFee) {
+      const diagnostic = diagnosticError('Storage', 'ExceededLimit', [
+        xdr.ScVal.scvString('transaction `sorobanData.resourceFee` is lower than the actual Soroban resource fee'),
+        xdr.ScVal.scvU64(uint64(declared)),
+        xdr.ScVal.scvU64(uint64(nonRefundableFee)),
+      ]);
+      return { verdict: 'txSorobanInvalid', feeCharged: feeOf(submitted), diagnostics: [diagnostic] };
+    }
+  }
   const { minAccountSequence, minAccountSequenceAge, minAccountSequenceLedgerGap, extraSigners } = transaction;
   const unmodelled = [minAccountSequence, minAccountSequenceAge, minAccountSequenceLedgerGap].some(Boolean);
-  return unmodelled || extraSigners?.length ? 'txNotSupported' : undefined;
+  return unmodelled || extraSigners?.length ? { verdict: 'txNotSupported', feeCharged: 0n } : undefined;
 }
 
 function untimely({ transaction: { timeBounds, ledgerBounds } }: Submitted, ledger: LedgerHead): Verdict {
@@ -59,21 +98,19 @@ function untimely({ transaction: { timeBounds, ledgerBounds } }: Submitted, ledg
     : undefined;
 }
 
-/** What the transaction costs, in stroops. Fees never rise here, because ledgers are never full. */
+/**
+ * What the transaction costs, in stroops; a contract call gets a part of it back. Fees never rise here, because ledgers are never full.
+ * One without operations costs as much as one with one.
+ */
 export const feeOf = ({ operationsPaid, sorobanData }: Submitted): bigint =>
-  baseFee * BigInt(operationsPaid) + resourceFeeOf(sorobanData);
+  baseFee * BigInt(Math.max(1, operationsPaid)) + resourceFeeOf(sorobanData);
 
 export const resourceFeeOf = (data: xdr.SorobanTransactionData | undefined): bigint =>
   data ? bigintOf(data.resourceFee()) : 0n;
 
 function checkFee(submitted: Submitted): Verdict {
-  const { feeBump, transaction, feeMax, operationsPaid, sorobanData } = submitted;
-  if (feeMax < feeOf(submitted)) return 'txInsufficientFee';
-  if (!feeBump) return undefined;
-  // A fee bump must offer no less for each operation than the transaction within it.
-  const inner = BigInt(transaction.fee) - resourceFeeOf(sorobanData);
-  const offered = (feeMax - resourceFeeOf(sorobanData)) * BigInt(transaction.operations.length);
-  return offered < inner * BigInt(operationsPaid) ? 'txInsufficientFee' : undefined;
+  if (submitted.feeBump) return undefined;
+  return submitted.feeMax < feeOf(submitted) ? 'txInsufficientFee' : undefined;
 }
 
 function checkSource({ source, transaction }: Submitted, state: LedgerState): Verdict {
@@ -82,36 +119,42 @@ function checkSource({ source, transaction }: Submitted, state: LedgerState): Ve
   return BigInt(transaction.sequence) === bigintOf(account.seqNum()) + 1n ? undefined : 'txBadSeq';
 }
 
-function checkOperationSources(
-  { transaction, source }: Submitted,
-  state: LedgerState,
-  signed: SignatureChecker,
-): Verdict {
+function checkOperations(submitted: Submitted, state: LedgerState, signed: SignatureChecker): Verdict {
+  const { transaction, source, feeBump } = submitted;
   const accountOf = (address: string) => state.get(accountKey(address))?.data().account();
   const own = accountOf(source);
   if (!own || !signed.suffice(own, 'low')) return 'txBadAuth';
-  let unsigned = false;
+  if (!feeBump && !canPay(submitted, own)) return 'txInsufficientBalance';
+  let isRefused = false;
   const results = transaction.operations.map((operation) => {
-    const account = accountOf(operation.source ? plainAccount(operation.source) : source);
+    const address = operation.source ? plainAccount(operation.source) : source;
+    const account = accountOf(address);
+    const isSigned = account ? signed.suffice(account, thresholdOf(operation)) : signed.signedBy(address);
     const missing = account ? undefined : xdr.OperationResult.opNoAccount();
-    const refused =
-      account && !signed.suffice(account, thresholdOf(operation)) ? xdr.OperationResult.opBadAuth() : missing;
-    unsigned ||= refused !== undefined;
-    return refused ?? xdr.OperationResult.opNotSupported();
+    const refused = isSigned ? (missing ?? malformed(operation, address)) : xdr.OperationResult.opBadAuth();
+    isRefused ||= refused !== undefined;
+    return refused ?? succeededResult(operation);
   });
-  if (unsigned) return results;
+  if (isRefused) return results;
   return signed.allUsed() ? undefined : 'txBadAuthExtra';
 }
 
-function checkFeePayer(submitted: Submitted, state: LedgerState): Verdict {
-  const { feeBump, feePayer } = submitted;
+/** A fee bump must offer no less for each operation than the transaction within it, and its payer must sign it. */
+function checkFeeBump(submitted: Submitted, state: LedgerState): Verdict {
+  const { feeBump, feePayer, transaction, feeMax, operationsPaid, sorobanData } = submitted;
+  if (!feeBump) return undefined;
+  if (feeMax < feeOf(submitted)) return 'txInsufficientFee';
+  const inner = BigInt(transaction.fee) - resourceFeeOf(sorobanData);
+  const offered = (feeMax - resourceFeeOf(sorobanData)) * BigInt(transaction.operations.length);
+  if (offered < inner * BigInt(operationsPaid)) return 'txInsufficientFee';
   const account = state.get(accountKey(feePayer))?.data().account();
   if (!account) return 'txNoAccount';
-  if (feeBump) {
-    const signed = checkSignatures(feeBump.hash(), feeBump.signatures);
-    if (!signed.suffice(account, 'low')) return 'txBadAuth';
-    if (!signed.allUsed()) return 'txBadAuthExtra';
-  }
-  const spendable = bigintOf(account.balance()) - minimumBalance(account.numSubEntries());
-  return spendable < feeOf(submitted) ? 'txInsufficientBalance' : undefined;
+  const signed = checkSignatures(feeBump.hash(), feeBump.signatures);
+  if (!signed.suffice(account, 'low')) return 'txBadAuth';
+  if (!canPay(submitted, account)) return 'txInsufficientBalance';
+  return signed.allUsed() ? undefined : 'txBadAuthExtra';
+}
+
+function canPay(submitted: Submitted, account: xdr.AccountEntry): boolean {
+  return bigintOf(account.balance()) - minimumBalance(account.numSubEntries()) >= feeOf(submitted);
 }

@@ -39,7 +39,7 @@ function parse(wasm: Buffer): WebAssembly.Module {
   try {
     return new WebAssembly.Module(new Uint8Array(wasm));
   } catch (error) {
-    throw new HostError('WasmVm', 'InvalidInput', `not WebAssembly: ${(error as Error).message}`);
+    throw new HostError('WasmVm', 'InvalidAction', `not WebAssembly: ${(error as Error).message}`);
   }
 }
 
@@ -72,7 +72,7 @@ export const runWasm: Runner = (invocation, instance) => {
   const running = new WebAssembly.Instance(module, imports(module, guest));
   const entry = running.exports[name] as (...args: bigint[]) => unknown;
   if (entry.length !== args.length) {
-    throw new HostError('WasmVm', 'UnexpectedType', `${name} takes ${entry.length} arguments, not ${args.length}`);
+    throw new HostError('WasmVm', 'UnexpectedSize', `${name} takes ${entry.length} arguments, not ${args.length}`);
   }
   return resultOf(
     guest,

@@ -55,13 +55,23 @@ function olderAnswer(ledgers: number, { method }: Call, answer: Fields): unknown
       return { ...answer, sequence: Number(answer['sequence']) - ledgers };
     case 'getTransaction':
       if (!(Number(answer['ledger']) > head)) return older;
-      return { status: 'NOT_FOUND', txHash: answer['txHash'], ...rangeOf(older) };
+      return { ...rangeOf(older), ...unknownTransaction, txHash: answer['txHash'] };
     case 'getTransactions':
       return { ...older, transactions: upTo(head, answer['transactions']) };
     default:
       return older;
   }
 }
+
+/** Fields of a transaction that a node does not know. */
+const unknownTransaction = {
+  status: 'NOT_FOUND',
+  applicationOrder: 0,
+  feeBump: false,
+  events: {},
+  ledger: 0,
+  createdAt: '0',
+};
 
 /** Its cursor stands no further than its head: what comes after is still to be told. */
 async function eventsBehind(ledgers: number, { method, params }: Call, next: Ask): Promise<unknown> {

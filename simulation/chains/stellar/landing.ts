@@ -50,7 +50,7 @@ export function landing(submitted: Submitted, moved: readonly Moved[] | null, wh
     resultXdr: base64(appliedResult(submitted, fee, moved !== null, [])),
     resultMetaXdr: '',
   };
-  const charged = feeEvent(contractOf(native, passphrase), feePayer, fee);
+  const charged = feeEvent('before', contractOf(native, passphrase), feePayer, fee);
   const transfers = (moved ?? []).map((each) => {
     const toId = memoIn(submitted);
     return transferEvent(assetOf(each.asset), contractOf(each.asset, passphrase), { ...each, toId });

@@ -11,7 +11,7 @@ import { NodeAway, RpcRefusal } from '../../kernel/ports.ts';
 import { assetOf } from './landing.ts';
 import { balanceKey, type Landed, native, sequenceKey } from './ledgers.ts';
 import type { StellarNode } from './node.ts';
-import { assetText, entriesAt, outbids, problemOf, read } from './transactions.ts';
+import { assetText, entriesAt, feeOf, outbids, problemOf, read } from './transactions.ts';
 
 type Params = Readonly<Record<string, unknown>>;
 type Method = (node: StellarNode, params: Params) => object;
@@ -147,7 +147,10 @@ function sendTransaction(node: StellarNode, { transaction }: Params): object {
     return { ...answer, status: 'TRY_AGAIN_LATER' };
   const now_s = Math.floor(node.kernel.now_ms() / 1_000);
   const problem = problemOf(submitted, entriesAt(node.ledgers, sequence), now_s);
-  if (problem !== undefined) return { ...answer, status: 'ERROR', errorResultXdr: base64(refusedResult(problem)) };
+  if (problem !== undefined) {
+    const refused = refusedResult(submitted, { verdict: problem, feeCharged: feeOf(submitted) });
+    return { ...answer, status: 'ERROR', errorResultXdr: base64(refused) };
+  }
   if (!node.spells.has('swallows')) {
     node.waiting.set(submitted.source, submitted);
     node.tell(submitted);

@@ -3,6 +3,7 @@ import { Asset, Keypair, Networks, Operation, rpc, scValToNative, xdr } from '@s
 import { closeLedgers, plantAsset } from '../../../sandbox/stellar/controls.ts';
 import { addressArg, i128Arg, type StellarLab, stellarLab, usdc } from '../../support/stellar.ts';
 
+const headers = { 'content-type': 'application/json' };
 const text = (symbol: string) => xdr.ScVal.scvSymbol(symbol).toXDR('base64');
 
 describe('local Stellar: the node', () => {
@@ -27,16 +28,24 @@ describe('local Stellar: the node', () => {
     assert.equal((await server.getHealth()).status, 'healthy');
     assert.equal((await server.getNetwork()).passphrase, Networks.PUBLIC);
     assert.equal((await server.getVersionInfo()).protocolVersion, 27);
-    assert.equal((await server.getFeeStats()).inclusionFee.p50, '100');
     const latest = await server.getLatestLedger();
     assert.equal(latest.sequence, (await server.getHealth()).latestLedger);
     assert.equal(latest.headerXdr.ledgerSeq(), latest.sequence);
   });
 
+  it('states what the newest transactions paid, and 0 without any', async () => {
+    await closeLedgers(lab.stellar.rpcUrl, 10);
+    assert.equal((await lab.server.getFeeStats()).inclusionFee.p90, '0');
+    await pay();
+    const { inclusionFee } = await lab.server.getFeeStats();
+    assert.equal(inclusionFee.p90, '100');
+    assert.equal(inclusionFee.transactionCount, '1');
+  });
+
   it('refuses params of methods that have none, even empty ones', async () => {
     const codeOf = async (method: string, params: unknown) => {
       const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
-      const answer = await fetch(lab.stellar.rpcUrl, { method: 'POST', body });
+      const answer = await fetch(lab.stellar.rpcUrl, { method: 'POST', headers, body });
       return ((await answer.json()) as { readonly error?: { readonly code: number } }).error?.code;
     };
     for (const method of ['getHealth', 'getLatestLedger', 'getFeeStats', 'getVersionInfo']) {
@@ -52,7 +61,7 @@ describe('local Stellar: the node', () => {
   it('answers what it does not know as nodes do', async () => {
     const ask = async (method: string, params: object) => {
       const body = JSON.stringify({ jsonrpc: '2.0', id: 7, method, params });
-      const response = await fetch(lab.stellar.rpcUrl, { method: 'POST', body });
+      const response = await fetch(lab.stellar.rpcUrl, { method: 'POST', headers, body });
       const answer = (await response.json()) as { id: number; error: { code: number } };
       assert.equal(answer.id, 7);
       return answer.error.code;

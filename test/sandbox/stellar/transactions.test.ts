@@ -36,8 +36,11 @@ describe('local Stellar: transactions', () => {
     assert.equal(await statusOf(hashOf(transaction)), 'NOT_FOUND');
     lab.stellar.closeLedgers();
     sent.push((await lab.server.sendTransaction(transaction)).status);
+    assert.deepEqual(sent, ['PENDING', 'DUPLICATE', 'TRY_AGAIN_LATER']);
+    lab.stellar.closeLedgers(8);
+    assert.equal((await lab.server.sendTransaction(transaction)).status, 'TRY_AGAIN_LATER');
     lab.stellar.closeLedgers();
-    assert.deepEqual(sent, ['PENDING', 'DUPLICATE', 'DUPLICATE']);
+    assert.equal(await refusal(transaction), 'txBadSeq');
     assert.equal(await statusOf(hashOf(transaction)), 'SUCCESS');
     assert.equal(await lab.balance(merchant.publicKey()), 1_0000000n);
   });
@@ -141,7 +144,7 @@ describe('local Stellar: transactions', () => {
       const got = await lab.send(outer);
       assert.ok(got.status === 'SUCCESS' && got.feeBump);
       assert.equal(await statusOf(hashOf(inner)), 'SUCCESS');
-      assert.equal((await lab.server.sendTransaction(inner)).status, 'DUPLICATE');
+      assert.equal(await refusal(inner), 'txBadSeq');
       assert.equal(await lab.balance(merchant.publicKey()), 1_0000000n);
     });
 
@@ -210,7 +213,7 @@ describe('local Stellar: transactions', () => {
     const data = transaction.toEnvelope().v1().tx().ext().sorobanData();
     const two = TransactionBuilder.cloneFrom(transaction, { sorobanData: data }).addOperation(payout()).build();
     two.sign(treasury);
-    assert.equal(await refusal(two), 'txSorobanInvalid');
+    assert.equal(await refusal(two), 'txMalformed');
   });
 
   it('create accounts', async () => {
