@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Connection, PublicKey } from 'solana-web3-v1';
 import { type Children, onSamePort } from './children.ts';
 import type { SandboxKeys } from './keys.ts';
+import { type OwnNodes, prepareOwnNode } from './ownNodes.ts';
 import { endowOnAgave, startAgave } from './realNodes/agave.ts';
 import { portsOfNode, type RealNodePrograms } from './realNodes/programs.ts';
 import { advanceSlots } from './solana/controls.ts';
@@ -26,6 +27,7 @@ export interface SolanaChainOptions {
   readonly keys: SandboxKeys;
   readonly blockTime_s: number;
   readonly realNodes?: RealNodePrograms;
+  readonly ownNodes?: OwnNodes;
 }
 
 /** In smallest units: a million USDC, a thousand SOL. */
@@ -38,7 +40,8 @@ const slotMin_ms = 200;
 const settling_slots = 8;
 
 export async function keepSolanaChain(options: SolanaChainOptions): Promise<SolanaChain> {
-  const { rpcUrl } = await keepNode(options);
+  const own = options.ownNodes?.get(501);
+  const { rpcUrl } = own === undefined ? await keepNode(options) : { rpcUrl: own };
   const { treasury, customer, merchantWallet } = options.keys.solana;
   const addressOf = (secretKey: string) => keypairOf(secretKey).publicKey.toBase58();
   const chain = {
@@ -47,7 +50,17 @@ export async function keepSolanaChain(options: SolanaChainOptions): Promise<Sola
     customer: addressOf(customer),
     merchantWallet: addressOf(merchantWallet),
   };
-  for (const wallet of [chain.treasury, chain.customer]) await topUp(options, rpcUrl, wallet);
+  if (own !== undefined && !(await solanaAnswers(own)))
+    throw new Error('RPC_URLS_501: no node of Solana answers there');
+  const isReal = own !== undefined || options.realNodes?.SOLANA !== undefined;
+  const topUpAll = async () => {
+    for (const wallet of [chain.treasury, chain.customer]) {
+      const short = await missing(rpcUrl, wallet, own === undefined ? mostIsLeft : (has) => has > 0n);
+      if (Object.keys(short).length === 0) continue;
+      await (isReal ? endowOnAgave(rpcUrl, wallet, short) : plant(rpcUrl, wallet, short));
+    }
+  };
+  await (own === undefined ? topUpAll() : prepareOwnNode(501, chain, topUpAll));
   return chain;
 }
 
@@ -76,19 +89,31 @@ async function keepNode({ dataDir, children, blockTime_s, realNodes }: SolanaCha
   );
 }
 
-/** Money for play, brought back up when most of it is spent. */
-async function topUp({ realNodes }: SolanaChainOptions, rpcUrl: string, wallet: string): Promise<void> {
+type Money = { readonly lamports?: bigint; readonly usdc?: bigint };
+
+const mostIsLeft = (has: bigint, full: bigint): boolean => has >= full / 2n;
+
+/** Money for play that a wallet lacks: as much as at the first start, when it has not enough. */
+async function missing(
+  rpcUrl: string,
+  wallet: string,
+  isEnough: (has: bigint, full: bigint) => boolean,
+): Promise<Money> {
   const connection = new Connection(rpcUrl, 'processed');
   const owner = new PublicKey(wallet);
   const lamports = BigInt(await connection.getBalance(owner));
   const { value: accounts } = await connection.getParsedTokenAccountsByOwner(owner, { mint: new PublicKey(usdc.mint) });
   const held = accounts.map(({ account }) => BigInt(account.data.parsed.info.tokenAmount.amount));
-  const short = {
-    ...(lamports < full.lamports / 2n && { lamports: full.lamports }),
-    ...(held.reduce((sum, each) => sum + each, 0n) < full.usdc / 2n && { usdc: full.usdc }),
+  return {
+    ...(!isEnough(lamports, full.lamports) && { lamports: full.lamports }),
+    ...(!isEnough(
+      held.reduce((sum, each) => sum + each, 0n),
+      full.usdc,
+    ) && { usdc: full.usdc }),
   };
-  if (Object.keys(short).length === 0) return;
-  if (realNodes?.SOLANA) return endowOnAgave(rpcUrl, wallet, short);
-  await endowWallet(rpcUrl, wallet, short);
+}
+
+async function plant(rpcUrl: string, wallet: string, money: Money): Promise<void> {
+  await endowWallet(rpcUrl, wallet, money);
   await advanceSlots(rpcUrl, settling_slots);
 }

@@ -13,6 +13,7 @@ import { systemClock } from '../src/runtime/system.ts';
 import { openChildren } from './children.ts';
 import { chosenChains } from './chosenChains.ts';
 import { keepKeys, type SandboxKeys } from './keys.ts';
+import { ownNodes } from './ownNodes.ts';
 import { progress } from './progress.ts';
 import { chosenRealNodes, type RealNodeName } from './realNodes/programs.ts';
 import { readSandboxFile, type SandboxFile, setSandboxFileAside, writeSandboxFile } from './sandboxFile.ts';
@@ -44,6 +45,8 @@ if (other) {
   );
   process.exit(1);
 }
+// A chain that this data directory has stays: its recorded payments are of that network.
+const ownChains = chains.filter(({ id }) => children.last(`chain-${id}`) === undefined).map(({ id }) => id);
 children.record('service', process.pid, {});
 const known = setSandboxFileAside(dataDir);
 const service = main();
@@ -57,7 +60,17 @@ async function main(): Promise<Service> {
   const blockTime_s = Number(chosenTime_s ?? 1);
   const chainIds = chains.map(({ id }) => id);
   const realPace = chosenTime_s === undefined;
-  const options = { dataDir, children, keys, chainIds, blockTime_s, realPace, realNodes, step: shown.done };
+  const options = {
+    dataDir,
+    children,
+    keys,
+    chainIds,
+    blockTime_s,
+    realPace,
+    realNodes,
+    ownNodes: ownNodes(process.env, ownChains),
+    step: shown.done,
+  };
   const world = await startWorld(options);
   const { seen, weather, sockets } = await keepWeather(world, {
     dataDir,

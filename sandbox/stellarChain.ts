@@ -5,6 +5,7 @@ import { deployPayin } from '../src/chains/stellar/deposits/deployPayin.ts';
 import { payinToken } from '../src/chains/stellar/tokens.ts';
 import { type Children, onSamePort } from './children.ts';
 import type { SandboxKeys } from './keys.ts';
+import { type OwnNodes, prepareOwnNode } from './ownNodes.ts';
 import { portsOfNode, type RealNodePrograms } from './realNodes/programs.ts';
 import {
   deployAssetsOnStellar,
@@ -32,13 +33,15 @@ export interface StellarChainOptions {
   readonly keys: SandboxKeys;
   readonly blockTime_s: number;
   readonly realNodes?: RealNodePrograms;
+  readonly ownNodes?: OwnNodes;
 }
 
 /** In smallest units: a million USDC, ten thousand lumens. */
 const full = { usdc: 1_000_000n * 10n ** 7n, lumens: 10_000n * 10n ** 7n };
 
 export async function keepStellarChain(options: StellarChainOptions): Promise<StellarChain> {
-  const { rpcUrl, networkPassphrase } = await keepNode(options);
+  const own = options.ownNodes?.get(1500);
+  const { rpcUrl, networkPassphrase } = own === undefined ? await keepNode(options) : await ownNode(own);
   const { stellar } = options.keys;
   const customer = Keypair.fromSecret(stellar.customer);
   const owners = [stellar.treasury, stellar.customer, stellar.merchantWallet].map((each) => Keypair.fromSecret(each));
@@ -47,22 +50,35 @@ export async function keepStellarChain(options: StellarChainOptions): Promise<St
     customer: customer.publicKey(),
     merchantWallet: Keypair.fromSecret(stellar.merchantWallet).publicKey(),
   };
-  const endow = options.realNodes?.STELLAR ? endowOnStellar : fundAccount;
-  if (options.realNodes?.STELLAR) {
+  const prepare = async (isEnough: (has: bigint, full: bigint) => boolean) => {
     await deployAssetsOnStellar(rpcUrl);
     for (const owner of owners) await openAccountOnStellar(rpcUrl, owner);
-  } else {
+    for (const account of [addresses.treasury, addresses.customer]) {
+      await endowOnStellar(rpcUrl, account, await missing(rpcUrl, networkPassphrase, account, isEnough));
+    }
+  };
+  if (own !== undefined) await prepareOwnNode(1500, addresses, () => prepare((has) => has > 0n));
+  else if (options.realNodes?.STELLAR) await prepare(mostIsLeft);
+  else {
     await plantUsdc(rpcUrl);
     for (const owner of owners) await fundAccount(rpcUrl, owner.publicKey(), { usdc: 0n });
-  }
-  for (const account of [addresses.treasury, addresses.customer]) {
-    await endow(rpcUrl, account, await missing(rpcUrl, networkPassphrase, account));
+    for (const account of [addresses.treasury, addresses.customer]) {
+      await fundAccount(rpcUrl, account, await missing(rpcUrl, networkPassphrase, account, mostIsLeft));
+    }
   }
   const token = payinToken().address;
   // The customer deploys, not the treasury: only the service may use the treasury's sequence numbers.
   const { contractId } = await deployPayin({ rpcUrl, treasury: addresses.treasury, token, deployer: customer });
   return { rpcUrl, ...addresses, contract: contractId };
 }
+
+async function ownNode(rpcUrl: string): Promise<{ readonly rpcUrl: string; readonly networkPassphrase: string }> {
+  const network = await new rpc.Server(rpcUrl, { allowHttp: true }).getNetwork().catch(() => undefined);
+  if (network === undefined) throw new Error('RPC_URLS_1500: no node of Stellar answers there');
+  return { rpcUrl, networkPassphrase: network.passphrase };
+}
+
+const mostIsLeft = (has: bigint, full: bigint): boolean => has >= full / 2n;
 
 async function keepNode(options: StellarChainOptions) {
   const { dataDir, children, blockTime_s, realNodes } = options;
@@ -90,13 +106,18 @@ async function keepNode(options: StellarChainOptions) {
   );
 }
 
-/** Money for play that an account lacks: as much as at the first start, when most of it is spent. */
-async function missing(rpcUrl: string, networkPassphrase: string, address: string): Promise<StellarFunds> {
+/** Money for play that an account lacks: as much as at the first start, when it has not enough. */
+async function missing(
+  rpcUrl: string,
+  networkPassphrase: string,
+  address: string,
+  isEnough: (has: bigint, full: bigint) => boolean,
+): Promise<StellarFunds> {
   const server = new rpc.Server(rpcUrl, { allowHttp: true });
   const { balanceEntry } = await server.getAssetBalance(address, usdc, networkPassphrase);
   const lumens = BigInt((await server.getAccountEntry(address)).balance().toString());
   return {
-    usdc: BigInt(balanceEntry?.amount ?? 0) < full.usdc / 2n ? full.usdc : 0n,
-    lumens: lumens < full.lumens / 2n ? full.lumens : 0n,
+    usdc: isEnough(BigInt(balanceEntry?.amount ?? 0), full.usdc) ? 0n : full.usdc,
+    lumens: isEnough(lumens, full.lumens) ? 0n : full.lumens,
   };
 }

@@ -10,6 +10,7 @@ import { freePort } from './freePort.ts';
 import type { SandboxKeys } from './keys.ts';
 import { localRpc } from './localRpc.ts';
 import { startMailbox } from './mailbox.ts';
+import { type OwnNodes, prepareOwnNode } from './ownNodes.ts';
 import { startPostgres } from './postgres.ts';
 import { deployForwarderOnGeth, endowOnGeth, startGeth } from './realNodes/geth.ts';
 import { portsOfNode, type RealNodePrograms } from './realNodes/programs.ts';
@@ -48,6 +49,8 @@ export interface WorldOptions {
   readonly statesMax?: number;
   /** Chain families whose start program is given run on real nodes, the others on the sandbox's own. Default: none is given. */
   readonly realNodes?: RealNodePrograms;
+  /** Chains that run on the developer's nodes. Default: none. */
+  readonly ownNodes?: OwnNodes;
   readonly step: (name: string) => void;
 }
 
@@ -77,7 +80,8 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     }),
   ]);
   // Real nodes make their blocks themselves.
-  if (rpc.length > 0 && !options.realNodes?.GETH) await blockClock(options, rpc);
+  const clocked = rpc.filter(([id]) => !options.realNodes?.GETH && !options.ownNodes?.has(id));
+  if (clocked.length > 0) await blockClock(options, clocked);
   return { databaseUrl, receiver, mailbox, stellar: stellarChain, solana: solanaChain, rpcUrls: new Map(rpc) };
 }
 
@@ -173,6 +177,8 @@ async function solana(options: WorldOptions): Promise<SolanaChain> {
 
 async function chain(options: WorldOptions, chainId: ChainId): Promise<string> {
   const { children } = options;
+  const own = options.ownNodes?.get(chainId);
+  if (own !== undefined) return own;
   const name = `chain-${chainId}`;
   const { rpcUrl } = await children.keep(
     name,
@@ -234,24 +240,37 @@ async function blockClock(
 }
 
 /** Production's contracts, and money to spend. */
-async function plant({ keys, realNodes }: WorldOptions, chainId: ChainId, rpcUrl: string): Promise<void> {
+async function plant({ keys, realNodes, ownNodes }: WorldOptions, chainId: ChainId, rpcUrl: string): Promise<void> {
   const treasury = privateKeyToAddress(keys.treasury);
-  const accounts = [treasury, privateKeyToAddress(keys.customer)];
-  if (realNodes?.GETH) {
-    await deployForwarderOnGeth(rpcUrl, treasury);
+  const customer = privateKeyToAddress(keys.customer);
+  const accounts = [treasury, customer];
+  const endow = async (isEnough: IsEnough) => {
     for (const account of accounts) {
-      const { gas: coin = 0n, tokens = {} } = await missing(rpcUrl, chainId, account);
+      const { gas: coin = 0n, tokens = {} } = await missing(rpcUrl, chainId, account, isEnough);
       await endowOnGeth(rpcUrl, chainId, account, { coin, tokens });
     }
-    return;
+    // The customer deploys, not the treasury: only the service may use the treasury's nonces.
+    await deployForwarderOnGeth(rpcUrl, treasury, keys.customer);
+  };
+  if (ownNodes?.has(chainId)) {
+    if (!(await answers(rpcUrl, chainId)))
+      throw new Error(`RPC_URLS_${chainId}: no node of chain ${chainId} answers there`);
+    return prepareOwnNode(chainId, { treasury, customer }, () => endow((has) => has > 0n));
   }
+  if (realNodes?.GETH) return endow(mostIsLeft);
   await plantTokens(rpcUrl, chainId);
   await plantForwarder(rpcUrl, treasury);
-  for (const account of accounts) await fund(rpcUrl, chainId, account, await missing(rpcUrl, chainId, account));
+  for (const account of accounts) {
+    await fund(rpcUrl, chainId, account, await missing(rpcUrl, chainId, account, mostIsLeft));
+  }
 }
 
-/** Money for play that an account lacks: as much as at the first start, of each token of which most is spent. */
-async function missing(rpcUrl: string, chainId: ChainId, account: Address): Promise<Funds> {
+/** @param full what accounts get at the first start */
+type IsEnough = (has: bigint, full: bigint) => boolean;
+const mostIsLeft: IsEnough = (has, full) => has >= full / 2n;
+
+/** Money for play that an account lacks: as much as at the first start, of each token of which it has not enough. */
+async function missing(rpcUrl: string, chainId: ChainId, account: Address, isEnough: IsEnough): Promise<Funds> {
   const client = createPublicClient({ transport: localRpc(rpcUrl), cacheTime: 0 });
   const { tokens } = chainOf(chainId);
   const wanted: Partial<Record<TokenSymbol, bigint>> = {};
@@ -259,8 +278,8 @@ async function missing(rpcUrl: string, chainId: ChainId, account: Address): Prom
     const full = wholeTokens * 10n ** BigInt(token.decimals);
     const address = token.address as Address;
     const has = await client.readContract({ address, abi: erc20Abi, functionName: 'balanceOf', args: [account] });
-    if (has < full / 2n) wanted[token.symbol] = full;
+    if (!isEnough(has, full)) wanted[token.symbol] = full;
   }
   const hasGas = await client.getBalance({ address: account });
-  return { tokens: wanted, ...(hasGas < gas / 2n && { gas }) };
+  return { tokens: wanted, ...(!isEnough(hasGas, gas) && { gas }) };
 }

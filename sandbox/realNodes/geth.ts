@@ -79,11 +79,11 @@ export async function endowOnGeth(rpcUrl: string, chainId: ChainId, account: Add
   await send(rpcUrl, [...(coin > 0n ? [{ to: account, data: '0x' as Hex, value: coin }] : []), ...mints]);
 }
 
-/** Deploys a treasury's deposit forwarder, once. */
-export async function deployForwarderOnGeth(rpcUrl: string, treasury: Address): Promise<void> {
+/** Deploys a treasury's deposit forwarder, once. @param deployer private key of an account that has coin */
+export async function deployForwarderOnGeth(rpcUrl: string, treasury: Address, deployer: Hex): Promise<void> {
   const client = createPublicClient({ transport: http(rpcUrl) });
   if (await client.getCode({ address: forwarderAddresses(treasury).factory })) return;
-  await send(rpcUrl, [{ ...forwarderDeployment(treasury), value: 0n }]);
+  await send(rpcUrl, [{ ...forwarderDeployment(treasury), value: 0n }], privateKeyToAccount(deployer));
 }
 
 interface Call {
@@ -92,11 +92,12 @@ interface Call {
   readonly value: bigint;
 }
 
-async function send(rpcUrl: string, calls: readonly Call[]): Promise<void> {
+async function send(rpcUrl: string, calls: readonly Call[], sender = minter): Promise<void> {
+  if (calls.length === 0) return;
   const transport = http(rpcUrl);
   const client = createPublicClient({ transport, pollingInterval: poll_ms });
-  const wallet = createWalletClient({ account: minter, transport });
-  let nonce = await client.getTransactionCount({ address: minter.address, blockTag: 'pending' });
+  const wallet = createWalletClient({ account: sender, transport });
+  let nonce = await client.getTransactionCount({ address: sender.address, blockTag: 'pending' });
   const hashes: Hex[] = [];
   for (const call of calls) {
     hashes.push(await wallet.sendTransaction({ ...call, chain: null, gas: gasMax, nonce }));

@@ -4,7 +4,6 @@ import { readFileSync } from 'node:fs';
 import { Operation, TransactionBuilder } from '@stellar/stellar-sdk';
 import fc from 'fast-check';
 import { describeOnReal } from '../support/realNodes.ts';
-import { askBoth, assertSameAnswer, type Both, call, type HttpAnswer, type Nodes, send } from './stellarComparison.ts';
 import { bodies, exchanges, type Facts, methods, paramsOf } from './stellar/calls.ts';
 import { meantDifferences, meantFor } from './stellar/differences.ts';
 import { generatedCall, placed } from './stellar/generated.ts';
@@ -26,6 +25,7 @@ import {
   refusedScenarios,
   type Scenario,
 } from './stellar/scenarios.ts';
+import { askBoth, assertSameAnswer, type Both, call, type HttpAnswer, type Nodes, send } from './stellarComparison.ts';
 
 /** Set it to repeat a run. */
 const seed = Number(process.env['ANSWERS_SEED'] || randomInt(2 ** 31));

@@ -15,7 +15,7 @@ export const walletOrders = (sandbox: Sandbox) => ({
 
   async create(body: Json): Promise<Answer['body']> {
     const created = await sandbox.create(body);
-    assert.equal(created.status, 201, JSON.stringify(created.body));
+    assert.equal(created.status, 201, `${JSON.stringify(created.body)}\n${sandbox.printed()}`);
     return created.body;
   },
 
