@@ -64,10 +64,13 @@ export function createPayoutCosts({ clock, rails, coins }: PayoutCostsDeps): Pay
         ...(own?.opensAccount !== undefined && { opensAccount: own.opensAccount }),
       };
     } catch (error) {
-      if (!(error instanceof ChainUnavailable || error instanceof PayoutBlocked)) throw error;
+      if (!(error instanceof ChainUnavailable || error instanceof PayoutBlocked || isTimeout(error))) throw error;
       throw new Unavailable(`what a payout on ${chain.name} costs is not known at present`, retryAfter_s, {
         cause: error,
       });
     }
   };
 }
+
+/** Returns true for the reason with which AbortSignal.timeout ends a reading: the nodes were slower than a creator waits. */
+const isTimeout = (error: unknown): boolean => error instanceof DOMException && error.name === 'TimeoutError';

@@ -1,3 +1,4 @@
+import { createSandbox } from '../support/sandbox.ts';
 import { gateCases } from '../support/suite.ts';
 import { excessIsRefunded, type Overpaid } from './refunds.ts';
 
@@ -13,4 +14,9 @@ const everyChain: readonly Overpaid[] = [
 /** The gate tries each family, and each way to order. */
 const inGate = gateCases(everyChain, ({ chainId }) => chainId !== 137 && chainId !== 42161);
 
-describe('the excess of an overpaid payment', () => excessIsRefunded(inGate));
+describe('the excess of an overpaid payment', () => {
+  const sandbox = createSandbox();
+  before(() => sandbox.start());
+  after(() => sandbox.destroy());
+  excessIsRefunded(inGate, sandbox);
+});

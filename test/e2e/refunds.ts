@@ -15,19 +15,15 @@ import { keepKeys } from '../../sandbox/keys.ts';
 import { patientFetch } from '../../sandbox/patientFetch.ts';
 import { readMail } from '../../sandbox/readMail.ts';
 import { Jar } from '../http/desk.ts';
-import { type Answer, createSandbox, type SandboxOptions } from '../support/sandbox.ts';
+import type { Answer, Sandbox } from '../support/sandbox.ts';
 
 export interface Overpaid {
   readonly chainId: ChainId;
   readonly by: 'api' | 'dashboard' | 'operator';
 }
 
-/** Specs of one world in which payments are overpaid and the excess is refunded, in each of the ways. */
-export function excessIsRefunded(all: readonly Overpaid[], options: SandboxOptions = {}): void {
-  const sandbox = createSandbox(options);
-  before(() => sandbox.start());
-  after(() => sandbox.destroy());
-
+/** Specs of a running sandbox in which payments are overpaid and the excess is refunded, in each of the ways. */
+export function excessIsRefunded(all: readonly Overpaid[], sandbox: Sandbox, { onRealNodes = false } = {}): void {
   const paidIds: string[] = [];
   const admin = () => sandbox.file().merchant.adminKey;
   const refunds = (id: string) => sandbox.call('GET', `/payment-api/payments/${id}/refunds`, { key: admin() });
@@ -208,7 +204,7 @@ export function excessIsRefunded(all: readonly Overpaid[], options: SandboxOptio
       [],
     );
     // Real nodes of the suite keep all states.
-    if (!options.onRealNodes) assert.ok(reasons.has(honest[0]));
+    if (!onRealNodes) assert.ok(reasons.has(honest[0]));
     assert.equal(audited.code, reasons.size > 0 ? 2 : 0);
     const told = await audit('payment', paidIds[0] ?? '');
     assert.match(told.stdout, /Log and chains say the same\.$/m);

@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { Keypair as SolanaKeypair } from 'solana-web3-v1';
 import { getAddress, parseUnits } from 'viem';
 import { type ChainId, chainOf, findToken, type TokenSymbol } from '../../domain/chains.ts';
+import { excessIsRefunded, type Overpaid } from '../e2e/refunds.ts';
 import { describeOnReal } from '../support/realNodes.ts';
 import { type Answer, createSandbox, type Json } from '../support/sandbox.ts';
 import { muxed } from '../support/stellar.ts';
@@ -49,6 +50,13 @@ const kinds: readonly Kind[] = [
     to: 1500,
     receiver: async (sandbox) => muxed((await sandbox.stellarAccount()).publicKey(), 42n),
   },
+];
+
+/** One of each family. */
+const overpaid: readonly Overpaid[] = [
+  { chainId: 8453, by: 'api' },
+  { chainId: 501, by: 'operator' },
+  { chainId: 1500, by: 'dashboard' },
 ];
 
 describeOnReal(['GETH', 'SOLANA', 'STELLAR'], 'payments', () => {
@@ -121,60 +129,64 @@ describeOnReal(['GETH', 'SOLANA', 'STELLAR'], 'payments', () => {
     });
   }
 
-  it('of the treasury’s own reach their receivers: withdrawals on each family', async () => {
-    const receiversOf = {
-      1: await newReceiver(1),
-      501: await newReceiver(501),
-      1500: await newReceiver(1500),
-    } as const;
-    for (const chainId of [1, 501, 1500] as const) {
-      const to = receiversOf[chainId];
-      assert.equal(
-        (await tool('treasury', 'addresses', 'add', String(chainId), to, '--label', 'ours')).said,
-        'Done.\n',
-      );
-      const { said } = await tool('treasury', 'withdraw', String(chainId), 'USDC', '7.5', '--to', to, '--json');
-      assert.match(said, /"id"/);
-    }
-    for (const chainId of [1, 501, 1500] as const) {
-      const { decimals } = findToken(chainOf(chainId), 'USDC') ?? assert.fail();
-      const due = parseUnits('7.5', decimals);
-      await sandbox.until(async () => (await sandbox.balance(chainId, 'USDC', receiversOf[chainId])) === due);
-    }
-  });
+  describe('that bring too much', () => excessIsRefunded(overpaid, sandbox, { onRealNodes: true }));
 
-  it('leave deposits that a sweep brings to the treasury, on each family', async () => {
-    const { code, said } = await tool('sweep', 'all', '--even-at-a-loss');
-    assert.equal(code, 0, said);
-  });
+  describe('and the operator’s tools', () => {
+    it('withdraw from the treasury on each family', async () => {
+      const receiversOf = {
+        1: await newReceiver(1),
+        501: await newReceiver(501),
+        1500: await newReceiver(1500),
+      } as const;
+      for (const chainId of [1, 501, 1500] as const) {
+        const to = receiversOf[chainId];
+        assert.equal(
+          (await tool('treasury', 'addresses', 'add', String(chainId), to, '--label', 'ours')).said,
+          'Done.\n',
+        );
+        const { said } = await tool('treasury', 'withdraw', String(chainId), 'USDC', '7.5', '--to', to, '--json');
+        assert.match(said, /"id"/);
+      }
+      for (const chainId of [1, 501, 1500] as const) {
+        const { decimals } = findToken(chainOf(chainId), 'USDC') ?? assert.fail();
+        const due = parseUnits('7.5', decimals);
+        await sandbox.until(async () => (await sandbox.balance(chainId, 'USDC', receiversOf[chainId])) === due);
+      }
+    });
 
-  for (const chainId of chainIds) {
-    it(`are from a chain whose node has everything that the product needs: check-chain ${chainOf(chainId).name}`, async () => {
-      const { code, said } = await tool('checkChain', String(chainId));
+    it('sweep deposits to the treasury on each family', async () => {
+      const { code, said } = await tool('sweep', 'all', '--even-at-a-loss');
       assert.equal(code, 0, said);
     });
-  }
 
-  // Nodes on Stellar do not remember the ledgers before their first checkpoint.
-  it('leave nothing for a rescan to find', async () => {
-    for (const chainId of [8453, 501, 1500] as const) {
-      const { code, said } = await tool('rescan', String(chainId), '--from', chainId === 1500 ? '10' : '1');
-      assert.equal(code, 0, said);
+    for (const chainId of chainIds) {
+      it(`check-chain finds everything that the product needs on ${chainOf(chainId).name}`, async () => {
+        const { code, said } = await tool('checkChain', String(chainId));
+        assert.equal(code, 0, said);
+      });
     }
-  });
 
-  it('leave an installation that doctor finds well', async () => {
-    const { code, said } = await tool('doctor');
-    assert.equal(code, 0, said);
-  });
+    // Nodes on Stellar do not remember the ledgers before their first checkpoint.
+    it('rescan reads a chain again from its beginning', async () => {
+      for (const chainId of [8453, 501, 1500] as const) {
+        const { code, said } = await tool('rescan', String(chainId), '--from', chainId === 1500 ? '10' : '1');
+        assert.equal(code, 0, said);
+      }
+    });
 
-  it('leave books that account for the whole treasury, and an audit without findings', async () => {
-    const opened = () =>
-      sandbox.query("SELECT DISTINCT chain_id FROM treasury_movements WHERE kind = 'opening' AND asset <> ''");
-    await sandbox.until(async () => (await opened()).length === chainIds.length);
-    const { said } = await tool('audit', '--json', '--patience', '60');
-    const report = JSON.parse(said);
-    assert.deepEqual([report.findings, report.readModels.findings], [[], []]);
-    assert.deepEqual(report.gaps, []);
+    it('doctor finds nothing broken', async () => {
+      const { code, said } = await tool('doctor');
+      assert.equal(code, 0, said);
+    });
+
+    it('audit finds nothing, once the books of all chains are open', async () => {
+      const opened = () =>
+        sandbox.query("SELECT DISTINCT chain_id FROM treasury_movements WHERE kind = 'opening' AND asset <> ''");
+      await sandbox.until(async () => (await opened()).length === chainIds.length);
+      const { said } = await tool('audit', '--json', '--patience', '60');
+      const report = JSON.parse(said);
+      assert.deepEqual([report.findings, report.readModels.findings], [[], []]);
+      assert.deepEqual(report.gaps, []);
+    });
   });
 });

@@ -55,6 +55,11 @@ describe('the costs of payouts', () => {
     assert.equal(asked, 2);
   });
 
+  it('are never guessed: nodes that are slower than a creator waits are not available', async () => {
+    lamports = AbortSignal.abort(new DOMException('took too long', 'TimeoutError')).reason;
+    await assert.rejects(cost(), Unavailable);
+  });
+
   it('are never guessed: a chain that has not told them for a minute is not available', async () => {
     await cost();
     lamports = new PayoutBlocked('gas', 'the network asks for more than the limit');

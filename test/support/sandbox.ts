@@ -113,7 +113,8 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
       const settings = {
         DATA_DIR: dataDir,
         PORT: '0',
-        SANDBOX_BLOCK_TIME_S: '0.2',
+        // Real nodes make their own blocks, one a second or faster: the service polls them half as often.
+        SANDBOX_BLOCK_TIME_S: onRealNodes ? '1' : '0.2',
         SANDBOX_CHAINS: chains.join(),
         LOG_LEVEL: 'warn',
         ...(asNewcomer && { NODE_OPTIONS: '' }),
