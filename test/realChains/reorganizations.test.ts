@@ -43,7 +43,7 @@ describeOnReal(['GETH'], 'a chain that goes back', () => {
       assert.equal(await sandbox.balance(1, 'USDC', receiver), parseUnits(amount, 6));
     }
     const alarms = raisedSince(before, await trials.alarms());
-    trials.note({ family: 'evm', scenario: 'set back by 40', payments: 2, held: 0, ready_s, alarms });
+    trials.note({ family: 'evm', scenario: 'set back by 40', payments: 2, ready_s, alarms });
   });
 
   it('leaves every payment whole', trials.allAreWhole);
