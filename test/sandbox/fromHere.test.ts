@@ -21,7 +21,7 @@ describe('the sandbox', () => {
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'getHealth' });
     const ask = (headers: Record<string, string>) => fetch(lab.stellar.rpcUrl, { method: 'POST', headers, body });
     try {
-      assert.equal((await ask({})).status, 200);
+      assert.equal((await ask({ 'Content-Type': 'application/json' })).status, 200);
       assert.equal((await ask(page)).status, 403);
     } finally {
       await lab.stop();
