@@ -91,6 +91,9 @@ export function survivesChainCrashes({ rounds, eventStoreUrl }: ChainCrashOption
 
     before(async () => {
       assert.equal(await sandbox.start(settings), 'ready', sandbox.printed());
+      // A payment that was cut off may have used up the next round's crash: its route has a payment all the same.
+      for (const { from, to } of routes)
+        if (!customers.orders.some((order) => order.to === to)) customers.newOrder(from, to);
       done = await customers.finish();
       paid = { 1500: await stellarTransfers(), 501: await solanaTransfers() };
       assert.deepEqual(await sandbox.stop(), { code: 0, signal: null }, sandbox.printed());
