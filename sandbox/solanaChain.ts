@@ -4,6 +4,7 @@ import { Connection, PublicKey } from 'solana-web3-v1';
 import { type Children, onSamePort } from './children.ts';
 import type { SandboxKeys } from './keys.ts';
 import { type OwnNodes, prepareOwnNode } from './ownNodes.ts';
+import { anyIsLeft, type IsEnough, mostIsLeft } from './playMoney.ts';
 import { endowOnAgave, startAgave } from './realNodes/agave.ts';
 import { portsOfNode, type RealNodePrograms } from './realNodes/programs.ts';
 import { advanceSlots } from './solana/controls.ts';
@@ -55,7 +56,7 @@ export async function keepSolanaChain(options: SolanaChainOptions): Promise<Sola
   const isReal = own !== undefined || options.realNodes?.SOLANA !== undefined;
   const topUpAll = async () => {
     for (const wallet of [chain.treasury, chain.customer]) {
-      const short = await missing(rpcUrl, wallet, own === undefined ? mostIsLeft : (has) => has > 0n);
+      const short = await missing(rpcUrl, wallet, own === undefined ? mostIsLeft : anyIsLeft);
       if (Object.keys(short).length === 0) continue;
       await (isReal ? endowOnAgave(rpcUrl, wallet, short) : plant(rpcUrl, wallet, short));
     }
@@ -91,14 +92,8 @@ async function keepNode({ dataDir, children, blockTime_s, realNodes }: SolanaCha
 
 type Money = { readonly lamports?: bigint; readonly usdc?: bigint };
 
-const mostIsLeft = (has: bigint, full: bigint): boolean => has >= full / 2n;
-
 /** Money for play that a wallet lacks: as much as at the first start, when it has not enough. */
-async function missing(
-  rpcUrl: string,
-  wallet: string,
-  isEnough: (has: bigint, full: bigint) => boolean,
-): Promise<Money> {
+async function missing(rpcUrl: string, wallet: string, isEnough: IsEnough): Promise<Money> {
   const connection = new Connection(rpcUrl, 'processed');
   const owner = new PublicKey(wallet);
   const lamports = BigInt(await connection.getBalance(owner));

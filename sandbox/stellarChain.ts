@@ -6,6 +6,7 @@ import { payinToken } from '../src/chains/stellar/tokens.ts';
 import { type Children, onSamePort } from './children.ts';
 import type { SandboxKeys } from './keys.ts';
 import { type OwnNodes, prepareOwnNode } from './ownNodes.ts';
+import { anyIsLeft, type IsEnough, mostIsLeft } from './playMoney.ts';
 import { portsOfNode, type RealNodePrograms } from './realNodes/programs.ts';
 import {
   deployAssetsOnStellar,
@@ -50,14 +51,14 @@ export async function keepStellarChain(options: StellarChainOptions): Promise<St
     customer: customer.publicKey(),
     merchantWallet: Keypair.fromSecret(stellar.merchantWallet).publicKey(),
   };
-  const prepare = async (isEnough: (has: bigint, full: bigint) => boolean) => {
+  const prepare = async (isEnough: IsEnough) => {
     await deployAssetsOnStellar(rpcUrl);
     for (const owner of owners) await openAccountOnStellar(rpcUrl, owner);
     for (const account of [addresses.treasury, addresses.customer]) {
       await endowOnStellar(rpcUrl, account, await missing(rpcUrl, networkPassphrase, account, isEnough));
     }
   };
-  if (own !== undefined) await prepareOwnNode(1500, addresses, () => prepare((has) => has > 0n));
+  if (own !== undefined) await prepareOwnNode(1500, addresses, () => prepare(anyIsLeft));
   else if (options.realNodes?.STELLAR) await prepare(mostIsLeft);
   else {
     await plantUsdc(rpcUrl);
@@ -77,8 +78,6 @@ async function ownNode(rpcUrl: string): Promise<{ readonly rpcUrl: string; reado
   if (network === undefined) throw new Error('RPC_URLS_1500: no node of Stellar answers there');
   return { rpcUrl, networkPassphrase: network.passphrase };
 }
-
-const mostIsLeft = (has: bigint, full: bigint): boolean => has >= full / 2n;
 
 async function keepNode(options: StellarChainOptions) {
   const { dataDir, children, blockTime_s, realNodes } = options;
@@ -111,7 +110,7 @@ async function missing(
   rpcUrl: string,
   networkPassphrase: string,
   address: string,
-  isEnough: (has: bigint, full: bigint) => boolean,
+  isEnough: IsEnough,
 ): Promise<StellarFunds> {
   const server = new rpc.Server(rpcUrl, { allowHttp: true });
   const { balanceEntry } = await server.getAssetBalance(address, usdc, networkPassphrase);

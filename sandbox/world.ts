@@ -11,6 +11,7 @@ import type { SandboxKeys } from './keys.ts';
 import { localRpc } from './localRpc.ts';
 import { startMailbox } from './mailbox.ts';
 import { type OwnNodes, prepareOwnNode } from './ownNodes.ts';
+import { anyIsLeft, type IsEnough, mostIsLeft } from './playMoney.ts';
 import { startPostgres } from './postgres.ts';
 import { deployForwarderOnGeth, endowOnGeth, startGeth } from './realNodes/geth.ts';
 import { portsOfNode, type RealNodePrograms } from './realNodes/programs.ts';
@@ -255,7 +256,7 @@ async function plant({ keys, realNodes, ownNodes }: WorldOptions, chainId: Chain
   if (ownNodes?.has(chainId)) {
     if (!(await answers(rpcUrl, chainId)))
       throw new Error(`RPC_URLS_${chainId}: no node of chain ${chainId} answers there`);
-    return prepareOwnNode(chainId, { treasury, customer }, () => endow((has) => has > 0n));
+    return prepareOwnNode(chainId, { treasury, customer }, () => endow(anyIsLeft));
   }
   if (realNodes?.GETH) return endow(mostIsLeft);
   await plantTokens(rpcUrl, chainId);
@@ -264,10 +265,6 @@ async function plant({ keys, realNodes, ownNodes }: WorldOptions, chainId: Chain
     await fund(rpcUrl, chainId, account, await missing(rpcUrl, chainId, account, mostIsLeft));
   }
 }
-
-/** @param full what accounts get at the first start */
-type IsEnough = (has: bigint, full: bigint) => boolean;
-const mostIsLeft: IsEnough = (has, full) => has >= full / 2n;
 
 /** Money for play that an account lacks: as much as at the first start, of each token of which it has not enough. */
 async function missing(rpcUrl: string, chainId: ChainId, account: Address, isEnough: IsEnough): Promise<Funds> {

@@ -9,6 +9,7 @@ import { base64, strictBase64 } from '../xdr.ts';
 import { invalid, ledgerRange, type Method, type Node, RpcError, rpcCodes } from './method.ts';
 import { checkPage, ledgerPage, parseInteger } from './pages.ts';
 import { formatProblem, readParams, structure, text } from './params.ts';
+import { unknownTransaction } from './unknownTransaction.ts';
 
 const usualLimit = 50;
 const limitMax = 200;
@@ -22,19 +23,9 @@ export const getTransaction: Method = ({ chain }, params) => {
   if (problem !== undefined) throw invalid(problem);
   const range = ledgerRange(chain);
   const record = chain.history.find(hash.toLowerCase());
-  if (!record) return { ...range, ...nothing, txHash: hash };
+  if (!record) return { ...range, ...unknownTransaction, txHash: hash };
   // The hash is the one that was asked for: that of a fee bump or of the transaction in it, in its spelling.
   return { ...range, ...describe(record), txHash: hash, createdAt: String(record.createdAt_s) };
-};
-
-/** The answer about an unknown transaction has most fields of a known one's, empty or 0. */
-const nothing = {
-  status: 'NOT_FOUND',
-  applicationOrder: 0,
-  feeBump: false,
-  events: {},
-  ledger: 0,
-  createdAt: '0',
 };
 
 /** Checks in the node's order. A last digit too many has a message of its own. */

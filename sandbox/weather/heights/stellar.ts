@@ -2,6 +2,8 @@
  * A Stellar node as it was some ledgers ago: newer events and transactions are not there yet. Of ledger entries it shows the value that it
  * showed before, where it was asked before: the local Stellar keeps no older states.
  */
+
+import { unknownTransaction } from '../../stellar/rpc/unknownTransaction.ts';
 import { type Ask, type Call, type Fields, fieldsOf, listOf, Refusal } from '../call.ts';
 import type { CallEffect } from '../quirk.ts';
 
@@ -62,16 +64,6 @@ function olderAnswer(ledgers: number, { method }: Call, answer: Fields): unknown
       return older;
   }
 }
-
-/** Fields of a transaction that a node does not know. */
-const unknownTransaction = {
-  status: 'NOT_FOUND',
-  applicationOrder: 0,
-  feeBump: false,
-  events: {},
-  ledger: 0,
-  createdAt: '0',
-};
 
 /** Its cursor stands no further than its head: what comes after is still to be told. */
 async function eventsBehind(ledgers: number, { method, params }: Call, next: Ask): Promise<unknown> {
