@@ -67,7 +67,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   for (const folder of ['chains', 'logs', 'webhook']) mkdirSync(join(dataDir, folder), { recursive: true });
   const wanted = (id: ChainId) => options.chainIds?.includes(id) ?? true;
   const evm = chains.filter(({ id, family }) => family === 'evm' && wanted(id));
-  const [databaseUrl, receiver, mailbox, stellarChain, solanaChain, ...rpc] = await Promise.all([
+  const parts = [
     postgres(options),
     webhookReceiver(options),
     keepMailbox(options),
@@ -79,7 +79,10 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       step(name);
       return [id, url] as const;
     }),
-  ]);
+  ] as const;
+  // All have come or failed before a failure is heard of: what was started is recorded, and can be ended.
+  await Promise.allSettled(parts);
+  const [databaseUrl, receiver, mailbox, stellarChain, solanaChain, ...rpc] = await Promise.all(parts);
   // Real nodes make their blocks themselves.
   const clocked = rpc.filter(([id]) => !options.realNodes?.GETH && !options.ownNodes?.has(id));
   if (clocked.length > 0) await blockClock(options, clocked);
