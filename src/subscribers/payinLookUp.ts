@@ -6,10 +6,10 @@ import { recordPayin, takenUp } from '../../commands/recordPayin.ts';
 import { type ChainId, chainOf } from '../../domain/chains.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import type { Transfer } from '../../domain/payment/events.ts';
-import { payinAddress, payinAddressKey, paysInto } from '../../domain/payment/payins.ts';
+import { paysInto } from '../../domain/payment/payins.ts';
 import { type Payment, paymentDecider } from '../../domain/payment/state.ts';
 import type { Instant } from '../../domain/time.ts';
-import { type RangeDeps, Unproven } from './payinRange.ts';
+import { type RangeDeps, recordAnew, Unproven } from './payinRange.ts';
 import type { Worker } from './worker.ts';
 
 export interface PayinLookUpDeps {
@@ -58,8 +58,7 @@ interface Parked {
   readonly key: string;
 }
 
-export interface ParkedPayinsDeps
-  extends Pick<RangeDeps, 'handle' | 'clock' | 'ingester' | 'confirming' | 'matchDeposits' | 'unmatched'> {
+export interface ParkedPayinsDeps extends RangeDeps {
   /** Noted under this worker's name, due and not set aside for good. */
   readonly due: (max: number, now: Instant) => Promise<readonly Parked[]>;
 }
@@ -111,17 +110,16 @@ async function keepBeyond(
   await recordPayin({ handle, clock }, terms, { transfer, final: true });
 }
 
-/** What nodes did not show alike when it was scanned. @throws Unproven while they do not */
+/**
+ * What nodes did not show alike when it was scanned. It may be a payment's after all: the node that was scanned told it otherwise.
+ * @throws Unproven while too few nodes show it alike
+ */
 async function takeUnmatched(deps: ParkedPayinsDeps, txHash: string, signal: AbortSignal): Promise<void> {
-  const { ingester, confirming, matchDeposits, unmatched } = deps;
+  const { ingester } = deps;
   const found = await ingester.lookUp(txHash, signal);
-  const strays = found.filter(({ to }) => ingester.sharedAddresses.includes(to));
-  const matched = await matchDeposits(strays.map(({ to, memo }) => payinAddress(to, memo ?? null)));
-  const known = new Set(matched.map(payinAddressKey));
-  if (strays.length === 0) throw new Unproven();
-  for (const transfer of strays) {
-    if (known.has(payinAddressKey(payinAddress(transfer.to, transfer.memo ?? null)))) continue;
-    if (!(await confirming.shown(transfer, { pass: 'final', agreed_usd: null }, signal))) throw new Unproven();
-    await unmatched(transfer);
-  }
+  const shared = found.filter(({ to }) => ingester.sharedAddresses.includes(to));
+  if (shared.length === 0) throw new Unproven();
+  // It is set aside already.
+  const handled = await recordAnew({ ...deps, park: async () => {} }, shared, signal);
+  if (handled.some(({ outcome }) => outcome === 'setAside')) throw new Unproven();
 }

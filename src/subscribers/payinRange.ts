@@ -16,6 +16,7 @@ import { InvariantBroken, isRefusal, type Refusal, refuse } from '../../domain/d
 import { rescale } from '../../domain/money.ts';
 import { type TokenRef, type Transfer, transferId } from '../../domain/payment/events.ts';
 import { type PayinAddress, payinAddress, payinAddressKey } from '../../domain/payment/payins.ts';
+import type { Instant } from '../../domain/time.ts';
 import type { MatchedDeposit } from '../../queries/deposits.ts';
 import type { RecordedPayin } from '../../queries/payins.ts';
 import { inParallel } from '../chains/inParallel.ts';
@@ -158,6 +159,38 @@ export async function orphanAbove(
     page = page.length < aboveMax ? [] : await deps.payinsAbove(next.blockNumber, page.at(-1) ?? null, aboveMax);
   }
 }
+
+/**
+ * Records transfers that were looked up by their transaction as the scan records what it reads: each final pass takes those of its size.
+ * Doing it again changes nothing.
+ */
+export async function recordAnew(
+  deps: RangeDeps,
+  transfers: readonly Transfer[],
+  signal: AbortSignal,
+): Promise<readonly HandledTransfer[]> {
+  // They are resolved already.
+  const { resolve: _, ...ingester } = deps.ingester;
+  const logs = transfers.map(logOf);
+  const handled: HandledTransfer[] = [];
+  for (const pass of ingester.passes.filter((each) => each !== 'head'))
+    handled.push(...(await handleRange({ ...deps, ingester }, pass, { logs, orphaned: [] }, signal)));
+  return handled;
+}
+
+/** As `transferOf` reads it. */
+const logOf = (transfer: Transfer): TransferLog => ({
+  to: transfer.to,
+  memo: transfer.memo ?? null,
+  from: transfer.from,
+  token: transfer.token,
+  amount: BigInt(transfer.amount),
+  txHash: transfer.txHash,
+  blockNumber: BigInt(transfer.blockNumber),
+  blockHash: transfer.blockHash,
+  logIndex: transfer.index,
+  blockTime: transfer.blockTime as Instant,
+});
 
 /** Records that a payin's block has left its chain; an operator is told when it had funded its payment. */
 export async function orphan(deps: RangeDeps, payin: RecordedPayin): Promise<void> {

@@ -1,13 +1,24 @@
 /** Watches one chain: what was paid to our deposits, first seen, then final; and what left the chain again. */
 
 import type { Cursor, Pass, ScannedRange } from '../../commands/chainPorts.ts';
+import { currentState } from '../../commands/handle.ts';
 import type { CrashPoint } from '../../commands/ports.ts';
 import { recordPayin } from '../../commands/recordPayin.ts';
-import { transferId } from '../../domain/payment/events.ts';
+import { type Transfer, transferId } from '../../domain/payment/events.ts';
+import { paymentDecider } from '../../domain/payment/state.ts';
 import { epochMs, type Instant, instant } from '../../domain/time.ts';
 import type { ExpectedOfChain, RecordedPayin } from '../../queries/payins.ts';
 import type { Room } from './confirming.ts';
-import { confirmsAt, handleRange, holdsAnything, orPark, orphan, orphanAbove, type RangeDeps } from './payinRange.ts';
+import {
+  confirmsAt,
+  handleRange,
+  holdsAnything,
+  orPark,
+  orphan,
+  orphanAbove,
+  type RangeDeps,
+  recordAnew,
+} from './payinRange.ts';
 import type { Worker } from './worker.ts';
 
 export interface PayinsDeps extends RangeDeps {
@@ -208,6 +219,8 @@ async function settle(deps: PayinsDeps, { payin, pass, next, room }: Pending, si
     throw error;
   });
   const found = shown.find((transfer) => transferId(transfer) === id);
+  if (found && !(await isMadeAsRecorded(deps, payin, found)))
+    return disown(deps, { payin, pass, found, shown }, signal);
   if (!found && !payin.left && (await ingester.hasLeft(payin, signal))) return orphan(deps, payin);
   if (!found) return confirming.later(id);
   const isDeep = BigInt(found.blockNumber) <= next.blockNumber;
@@ -216,4 +229,30 @@ async function settle(deps: PayinsDeps, { payin, pass, next, room }: Pending, si
   if (!final) confirming.later(id);
   // One node alone may say where it is, but not over and over: what is not confirmed is asked for ever more rarely.
   if (final || !isDeep) await orPark(deps, payin, txHash, () => recordPayin(deps, payin, { transfer: found, final }));
+}
+
+/** Whether the payment has the transfer recorded as made to where it is told to be made now. */
+async function isMadeAsRecorded({ handle }: PayinsDeps, payin: RecordedPayin, found: Transfer): Promise<boolean> {
+  const payment = await currentState(handle, paymentDecider, payin.paymentId);
+  const recorded = payment?.payins.find(({ id }) => id === payin.transferId)?.transfer;
+  return recorded?.to === found.to && (recorded.memo ?? null) === (found.memo ?? null);
+}
+
+interface Disowned extends Pick<Pending, 'payin' | 'pass'> {
+  /** The transfer as it is told now. */
+  readonly found: Transfer;
+  /** All that its transaction moved. */
+  readonly shown: readonly Transfer[];
+}
+
+/**
+ * A node had told this transfer as the payment's, and it is told as made to somebody else now. Whoever it is made to has it recorded. Once enough
+ * nodes show it so, it has left the payment. A crash in between leaves it pending: it is looked up again.
+ */
+async function disown(deps: PayinsDeps, { payin, pass, found, shown }: Disowned, signal: AbortSignal): Promise<void> {
+  const { confirming } = deps;
+  await recordAnew(deps, shown, signal);
+  const { transferId: id, agreed_usd, left } = payin;
+  if (!left && (await confirming.shown(found, { pass, agreed_usd }, signal))) return orphan(deps, payin);
+  confirming.later(id);
 }

@@ -1,5 +1,5 @@
 /** Transactions that cannot be read: each is set aside and tried by itself, so that none holds up its chain, nor another customer. */
-import type { Ingester, TransferLog } from '../../commands/chainPorts.ts';
+import type { Ingester } from '../../commands/chainPorts.ts';
 import { TransientError } from '../../commands/ports.ts';
 import type { Transfer } from '../../domain/payment/events.ts';
 import { payinAddress } from '../../domain/payment/payins.ts';
@@ -7,7 +7,7 @@ import { hour_ms, type Instant } from '../../domain/time.ts';
 import { RpcFailed } from '../chains/node/jsonRpc.ts';
 import { ChainUnavailable } from '../chains/node/nodes.ts';
 import { unreadableName } from '../postgres/unreadable.ts';
-import { handleRange, type RangeDeps } from './payinRange.ts';
+import { type RangeDeps, recordAnew } from './payinRange.ts';
 import type { Worker } from './worker.ts';
 
 /** A transaction that was set aside. */
@@ -51,7 +51,7 @@ export function unreadableWorker(deps: UnreadableDeps): Worker<SetAside> {
     async act({ key: txHash, addresses }, signal) {
       const whole = await lookUp(ingester, txHash, signal);
       const transfers = whole instanceof Unread ? await readableOf(ingester, txHash, signal) : whole;
-      await record(deps, transfers, signal);
+      await recordAnew(deps, transfers, signal);
       if (whole instanceof Unread) throw whole;
       const paid = transfers.map(({ to }) => payinAddress(to, null).address);
       const hidden = addresses.filter((address) => !paid.includes(address));
@@ -81,24 +81,3 @@ const isCrowded = (error: unknown): boolean =>
   error instanceof ChainUnavailable &&
   error.failures.length > 0 &&
   error.failures.every((failure) => failure instanceof RpcFailed && failure.kind === 'limited');
-
-async function record(deps: UnreadableDeps, transfers: readonly Transfer[], signal: AbortSignal): Promise<void> {
-  const logs = transfers.map(logOf);
-  const { resolve: _, ...ingester } = deps.ingester;
-  for (const pass of ingester.passes.filter((each) => each !== 'head'))
-    await handleRange({ ...deps, ingester }, pass, { logs, orphaned: [] }, signal);
-}
-
-/** As `transferOf` reads it. */
-const logOf = (transfer: Transfer): TransferLog => ({
-  to: transfer.to,
-  memo: transfer.memo ?? null,
-  from: transfer.from,
-  token: transfer.token,
-  amount: BigInt(transfer.amount),
-  txHash: transfer.txHash,
-  blockNumber: BigInt(transfer.blockNumber),
-  blockHash: transfer.blockHash,
-  logIndex: transfer.index,
-  blockTime: transfer.blockTime as Instant,
-});

@@ -11,6 +11,8 @@ import { accepted, processes } from '../support/processes.ts';
 
 const { paymentId } = terms();
 const { signal } = new AbortController();
+const ownMemo = '4711';
+const ours = { paymentId, appId: 'wallet_demo', address: 'GSHARED', memo: ownMemo, agreed_usd: 11n };
 const item = { key: parkedPayinKey(paymentId, payin().txHash) };
 
 describe('trying a transfer again that was set aside', () => {
@@ -35,7 +37,7 @@ describe('trying a transfer again that was set aside', () => {
 });
 
 describe('trying money again that is no payment’s and that nodes did not show alike', () => {
-  const stray = { ...payin(), to: 'GSHARED' };
+  const stray = { ...payin(), to: 'GSHARED', memo: null };
 
   it('keeps it for an operator once they do, and not before', async () => {
     const { act, around } = await world(unpaid, [stray, payin({ index: 1 })], parkedPayinKey(null, stray.txHash));
@@ -46,6 +48,21 @@ describe('trying money again that is no payment’s and that nodes did not show 
     await act();
     assert.deepEqual(around.unmatched, [stray]);
   });
+
+  it('takes it for the payment whose memo the nodes show by now: one of them had told it without', async () => {
+    const { act, around, phases } = await world(
+      unpaid,
+      [{ ...stray, memo: ownMemo }],
+      parkedPayinKey(null, stray.txHash),
+    );
+    around.agreed = false;
+    await act();
+    assert.deepEqual(await phases(), ['detected']);
+    around.agreed = true;
+    await act();
+    assert.deepEqual(await phases(), ['confirmed']);
+    assert.deepEqual(around.unmatched, []);
+  });
 });
 
 async function world(history: typeof paid, transfers: readonly Transfer[], key = item.key) {
@@ -55,6 +72,9 @@ async function world(history: typeof paid, transfers: readonly Transfer[], key =
   await accepted(handle(paymentDecider, paymentId, () => history, { cause: 'worker:test', appId: null }));
   const ingester = {
     chainId: 8453,
+    passes: ['final'],
+    largeFrom: null,
+    exposureMax_usd: null,
     sharedAddresses: ['GSHARED'],
     lookUp: async () => transfers,
     agreed: async () => ({ agreed: around.agreed }),
@@ -64,8 +84,16 @@ async function world(history: typeof paid, transfers: readonly Transfer[], key =
     clock,
     ingester,
     confirming: createConfirming({ ingester, clock, unfinalised: async () => 0n, alarm: () => {} }),
-    matchDeposits: async () => [],
+    caughtUp: async () => {},
+    matchDeposits: async (places) => (places.some(({ memo }) => memo === ownMemo) ? [ours] : []),
     unmatched: async (transfer) => around.unmatched.push(transfer) > 0,
+    payinsInBlocks: async () => [],
+    payinsAbove: async () => [],
+    lost: () => {},
+    beyond: () => {},
+    park: async () => assert.fail('it is set aside already'),
+    setAside: async () => {},
+    setUnreadableAside: async () => {},
     due: async () => [{ key }],
   });
   return {

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import type { Agreement, Cursor, Ingester, Pass, ScannedRange, Unreadable } from '../../commands/chainPorts.ts';
 import { Unavailable } from '../../commands/ports.ts';
-import { type Transfer, transferId } from '../../domain/payment/events.ts';
+import { createPayment } from '../../domain/payment/create.ts';
+import { type PaymentEvent, type Transfer, transferId } from '../../domain/payment/events.ts';
 import { payinAddress } from '../../domain/payment/payins.ts';
 import { type Payment, paymentDecider } from '../../domain/payment/state.ts';
 import { type Instant, plus } from '../../domain/time.ts';
+import type { MatchedDeposit } from '../../queries/deposits.ts';
 import type { RecordedPayin } from '../../queries/payins.ts';
 import { createConfirming } from '../../src/subscribers/confirming.ts';
 import { type PayinsDeps, payinsWorker } from '../../src/subscribers/payins.ts';
@@ -249,6 +251,63 @@ describe('a final pass believes', () => {
     around.unfinalised = 9_990_000000n;
     await act();
     assert.deepEqual(phases(await around.payment()), ['confirmed', 'detected']);
+  });
+});
+
+describe('a transfer that one node had told as made to this payment', () => {
+  const told = p.payin();
+  const others = { paymentId: '0198f3c2-0000-8000-8000-000000000002', appId: ref.appId };
+  const othersDeposit = '0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65';
+
+  /** The head shows the lie; whoever is asked from then on shows the receiver. */
+  const lied = async (receiver: string) => {
+    const watched = await watching([told]);
+    const { around, worker } = watched;
+    const deposit = { ...p.terms().deposit, address: othersDeposit };
+    const created = createPayment(null, { ...p.terms(), paymentId: others.paymentId, deposit });
+    await append(watched.world, `payment-${others.paymentId}`, created as readonly PaymentEvent[]);
+    around.deposits.push({ ...others, ...payinAddress(othersDeposit, null), agreed_usd: 11n });
+    await worker.act('head', signal);
+    assert.deepEqual(phases(await around.payment()), ['detected']);
+    around.known = [{ ...told, to: receiver }];
+    around.onChain = [];
+    const final = async () => {
+      watched.clock.advance(60_000);
+      around.cursor = at('final', 99);
+      await watched.restart().act('final', signal);
+    };
+    return { ...watched, final };
+  };
+
+  it('funds the one that enough nodes show, and leaves this one', async () => {
+    const { around, final } = await lied(othersDeposit);
+    await final();
+    assert.deepEqual(phases(await around.payment()), ['orphaned']);
+    assert.equal((await around.payment()).funded, null);
+    assert.equal((await around.payment(others.paymentId)).funded?.received, p.of('10.01'));
+    await final();
+    assert.deepEqual(phases(await around.payment()), ['orphaned']);
+  });
+
+  it('funds neither while too few nodes show the same', async () => {
+    const { around, final } = await lied(othersDeposit);
+    around.agreement = { agreed: false };
+    await final();
+    assert.deepEqual(phases(await around.payment()), ['detected']);
+    assert.deepEqual(phases(await around.payment(others.paymentId)), ['detected']);
+    around.agreement = { agreed: true };
+    await final();
+    assert.deepEqual(phases(await around.payment()), ['orphaned']);
+  });
+
+  it('is gone where it was made to a stranger, and kept for an operator where it was made to a shared address', async () => {
+    const stranger = await lied(p.customerWallet);
+    await stranger.final();
+    assert.deepEqual(phases(await stranger.around.payment()), ['orphaned']);
+    const shared = await lied('GSHARED');
+    await shared.final();
+    assert.deepEqual(phases(await shared.around.payment()), ['orphaned']);
+    assert.ok(shared.around.unmatched.includes(transferId(told)));
   });
 });
 
@@ -510,6 +569,7 @@ async function watching(transfers: readonly Transfer[]) {
     onChain: transfers,
     /** What looking a transaction up shows. */
     known: transfers,
+    deposits: [{ ...ref, ...payinAddress(p.depositAddress, null), agreed_usd: 11n }] as MatchedDeposit[],
     left: false,
     agreement: { agreed: true } as Agreement,
     exposureMax_usd: 10_000n,
@@ -549,8 +609,8 @@ async function watching(transfers: readonly Transfer[]) {
     forgotten: undefined as ScannedRange['missed'],
     /** What was told of them, and where the cursor stood then. */
     missed: [] as object[],
-    async payment() {
-      const found = await world.handle(paymentDecider, paymentId, () => [], { cause: 'worker:test', appId: null });
+    async payment(id = paymentId) {
+      const found = await world.handle(paymentDecider, id, () => [], { cause: 'worker:test', appId: null });
       assert.ok('state' in found && found.state);
       return found.state;
     },
@@ -610,7 +670,8 @@ async function watching(transfers: readonly Transfer[]) {
     async caughtUp() {
       if (!around.projected) throw new Unavailable('behind');
     },
-    matchDeposits: async () => [{ ...ref, ...payinAddress(p.depositAddress, null), agreed_usd: 11n }],
+    matchDeposits: async (places) =>
+      around.deposits.filter((own) => places.some(({ address }) => address === own.address)),
     unmatched: async (transfer) => around.unmatched.push(transferId(transfer)) > 0,
     payinsInBlocks: async (hashes) => (await recorded()).filter(({ blockHash }) => hashes.includes(blockHash)),
     async payinsAbove(above, after, max) {
@@ -658,7 +719,7 @@ async function watching(transfers: readonly Transfer[]) {
     missed: (blocks) => void around.missed.push({ ...blocks, cursor: around.cursor?.blockNumber }),
     startFrom: async () => p.created_at,
   };
-  return { worker: payinsWorker(deps), around, clock: world.clock, restart: () => payinsWorker(deps) };
+  return { world, worker: payinsWorker(deps), around, clock: world.clock, restart: () => payinsWorker(deps) };
 }
 
 const notLarge = { large: false, agreed_usd: 11n, left: false };

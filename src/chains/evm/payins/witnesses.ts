@@ -5,11 +5,11 @@ import { agreedOn, nodesNeeded, type Statement } from '../../node/agreement.ts';
 import { type Ingester, type Pass, sameTransfer } from '../../ports.ts';
 import type { EvmChainConfig } from '../config.ts';
 import { finalHeight } from '../finality.ts';
-import { type Header, knownHeader, receiptOf } from '../reads.ts';
+import { type Header, knownHeader, type Receipt, receiptOf } from '../reads.ts';
 import { type EvmNode, type EvmRpc, RpcFailed } from '../rpc.ts';
 import type { Headers, Shown } from './headers.ts';
 import { type SeenReceipts, seenKey } from './receipts.ts';
-import type { ShownBlocks } from './shownBlocks.ts';
+import type { ShownBlock, ShownBlocks } from './shownBlocks.ts';
 import { transfersOf } from './transfers.ts';
 
 const method = 'eth_getTransactionReceipt';
@@ -34,14 +34,19 @@ export function createWitnesses(
     const height = BigInt(transfer.blockNumber);
     if (!(await reaches(node, height, pass)))
       throw new RpcFailed(node.name, method, 'refused', `block ${height} is not final there`);
+    const said = (receipt: Receipt, { hash, time_s }: ShownBlock): Statement => {
+      const shown = transfersOf(chain, receipt, time_s).find(({ index }) => index === transfer.index);
+      const isThere = receipt.blockHash === hash && hash === transfer.blockHash;
+      if (isThere && shown && sameTransfer(shown, transfer)) return 'same';
+      return { instead: `has transaction ${transfer.txHash} in block ${receipt.blockHash}, ${inWords(shown)}` };
+    };
+    const block = async () => blocks.at(node, pass, height) ?? (await headers.now(node, height));
     const known = seen.get(seenKey(node, transfer));
-    const receipt = known?.blockHash === transfer.blockHash ? known : await receiptOf(node, transfer.txHash);
+    if (known && said(known, await block()) === 'same') return 'same';
+    // What a node has shown otherwise may have been a lie, and is not held against it.
+    const receipt = await receiptOf(node, transfer.txHash);
     if (!receipt) return { instead: `has no transaction ${transfer.txHash}` };
-    const { hash, time_s } = blocks.at(node, pass, height) ?? (await headers.now(node, height));
-    const shown = transfersOf(chain, receipt, time_s).find(({ index }) => index === transfer.index);
-    const isThere = receipt.blockHash === hash && hash === transfer.blockHash;
-    if (isThere && shown && sameTransfer(shown, transfer)) return 'same';
-    return { instead: `has transaction ${transfer.txHash} in block ${receipt.blockHash}, ${inWords(shown)}` };
+    return said(receipt, await block());
   }
 
   /** By what the watcher of heads saw of the node, or by asking it. */
