@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { bundlePrograms } from './runner/bundles.ts';
 import { checks, runChecks } from './runner/checks.ts';
+import { blockTimeAt, measuredPace, shardsAt } from './runner/pace.ts';
 import { endProcessesIn, filesIn, haveEnded, processesIn } from './runner/remains.ts';
 import { createReport } from './runner/report.ts';
 import { missingSpecs, realNodes, realStore } from './runner/required.ts';
@@ -18,8 +19,9 @@ import { runShards, type Work } from './runner/shards.ts';
 import { isWorld, sharesWorld, specFiles } from './runner/specFiles.ts';
 import { writeTimes } from './runner/timesFile.ts';
 
+const pace = measuredPace();
 /** Specs wait more than they work: twice as many shards as processors. Each has a Postgres and chains of its own. */
-const defaultShards = Math.min(2 * availableParallelism(), 6);
+const defaultShards = shardsAt(pace, Math.min(2 * availableParallelism(), 6));
 /** Specs share the event store that a run is given: its log has one writer at a time. */
 const givenStoreShards = 1;
 /** A world keeps more than one processor busy while it starts. The other shards have the small specs meanwhile. */
@@ -37,8 +39,9 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
 });
 const isWhole = positionals.length === 0;
-// Shards inherit it (test/support/suite.ts).
+// Shards inherit both (test/support/suite.ts).
 process.env['SUITE'] = values.full ? 'full' : 'gate';
+process.env['BLOCK_TIME_S'] = String(blockTimeAt(pace));
 const files = isWhole ? specFiles(values) : positionals;
 const count = process.env['EVENTSTORE_URL'] ? givenStoreShards : Number(values.shards ?? defaultShards);
 

@@ -20,8 +20,10 @@ export interface DatabaseOptions {
   readonly applicationName?: string;
   readonly connectionsMax?: number;
   readonly statementTimeout_ms?: number;
-  /** How long to wait for a connection, and for the answer of a server that should have cancelled a statement. */
+  /** How long to wait for the answer of a server that should have cancelled a statement. */
   readonly patience_ms?: number;
+  /** How long to wait for a connection. Default: `patience_ms`. */
+  readonly connecting_ms?: number;
 }
 
 const connectionsMaxDefault = 10;
@@ -33,12 +35,13 @@ export function openDatabase(options: DatabaseOptions): Database {
   const { url, applicationName = 'payment-intents' } = options;
   const statement_ms = options.statementTimeout_ms ?? statementTimeoutDefault_ms;
   const patience_ms = options.patience_ms ?? patienceDefault_ms;
+  const connecting_ms = options.connecting_ms ?? patience_ms;
   const shared = { connectionString: url, types, options: '-c TimeZone=UTC -c DateStyle=ISO', ...keepAlive };
   const pool = new pg.Pool({
     ...shared,
     application_name: applicationName,
     max: options.connectionsMax ?? connectionsMaxDefault,
-    connectionTimeoutMillis: patience_ms,
+    connectionTimeoutMillis: connecting_ms,
     idle_in_transaction_session_timeout: statement_ms * 2,
     statement_timeout: statement_ms,
     // The server cancels first; this is for a server that no longer answers.
@@ -82,7 +85,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     },
 
     async connect(name) {
-      const client = new pg.Client({ ...shared, application_name: name, connectionTimeoutMillis: patience_ms });
+      const client = new pg.Client({ ...shared, application_name: name, connectionTimeoutMillis: connecting_ms });
       client.on('error', () => {});
       await client.connect().catch(rethrow);
       return client;

@@ -8,8 +8,11 @@ import { startWaits } from '../runtime/patience.ts';
 import { followRevocations, type Revocations } from '../runtime/revocations.ts';
 import type { Core } from './core.ts';
 
-/** A reading that takes longer is given up while the patience lasts. */
-const readingLimits = { connectionsMax: 1, statementTimeout_ms: 1_000, patience_ms: 500 };
+/**
+ * A reading that takes longer is given up while the patience lasts. A new connection may take longer than that where processors are
+ * busy: its first reading only comes too late for keys to be accepted, and the next one does not.
+ */
+const readingLimits = { connectionsMax: 1, statementTimeout_ms: 1_000, patience_ms: 500, connecting_ms: 5_000 };
 const confirmedMax = 10_000;
 
 /** On a connection of its own. */

@@ -10,6 +10,7 @@ import { seed } from '../../sandbox/seed.ts';
 import { settingsFor } from '../../sandbox/settings.ts';
 import { startWorld } from '../../sandbox/world.ts';
 import type { Service } from '../../src/main.ts';
+import { blockTime_s } from './suite.ts';
 import { temporaryDirectory } from './temporaryDirectory.ts';
 
 export type DemoApps = Pick<SandboxFile, 'merchant' | 'wallet'>;
@@ -29,7 +30,6 @@ export async function startLocalWorld(chainIds: readonly ChainId[]): Promise<Loc
   const dataDir = temporaryDirectory();
   const children = openChildren(join(dataDir, 'processes.json'));
   const keys = keepKeys(dataDir);
-  const blockTime_s = 0.2;
   const world = await startWorld({ dataDir, children, keys, chainIds, blockTime_s, step: () => {} });
   return {
     dataDir,

@@ -19,6 +19,7 @@ import { patience_ms } from './patience.ts';
 import { copyDataDirectory } from './postgresCopy.ts';
 import { openRealStellarAccount, realNodes } from './realNodes.ts';
 import { createShop, parsed, type Shop } from './shop.ts';
+import { blockTime_s } from './suite.ts';
 import { temporaryDirectory } from './temporaryDirectory.ts';
 
 export type { Answer, Json } from './shop.ts';
@@ -114,7 +115,7 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
         DATA_DIR: dataDir,
         PORT: '0',
         // Real nodes make their own blocks, one a second or faster: the service polls them half as often.
-        SANDBOX_BLOCK_TIME_S: onRealNodes ? '1' : '0.2',
+        SANDBOX_BLOCK_TIME_S: onRealNodes ? '1' : String(blockTime_s),
         SANDBOX_CHAINS: chains.join(),
         LOG_LEVEL: 'warn',
         ...(asNewcomer && { NODE_OPTIONS: '' }),

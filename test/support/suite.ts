@@ -9,3 +9,6 @@ export const isFull = process.env['SUITE'] === 'full';
 /** Returns all cases in a full run, and in the gate those that `inGate` accepts. */
 export const gateCases = <T>(all: readonly T[], inGate: (one: T, index: number) => boolean): readonly T[] =>
   isFull ? all : all.filter(inGate);
+
+/** Seconds between the blocks of the chains that specs start. A run on a slow machine asks for more (test/runner/pace.ts). */
+export const blockTime_s = Number(process.env['BLOCK_TIME_S'] ?? 0.2);
