@@ -17,7 +17,7 @@ const settings = { [`POLL_MS_${from}`]: '50', [`POLL_MS_${to}`]: '50' };
 const together = { ...settings, [`PAYOUT_BATCH_${to}`]: '2', [`PAYOUT_BATCH_WAIT_SECONDS_${to}`]: '8' };
 
 /** Specs of one world whose service dies at each of the points. */
-export function batchesSurviveCrashes(options: Pick<SandboxOptions, 'eventStoreUrl'> = {}): void {
+export function batchesSurviveCrashes(options: Pick<SandboxOptions, 'eventStoreUrl' | 'onRealNodes'> = {}): void {
   const sandbox = createSandbox({ chains: [from, to], ...options });
   const customers = createCustomers(sandbox);
   after(() => sandbox.destroy());

@@ -14,7 +14,7 @@ const receiver = '0x1111111111111111111111111111111111111111';
 const poll_ms = 100;
 
 /** Specs of one world whose service dies at each step of a credit's life. */
-export function cashbackSurvivesCrashes(options: Pick<SandboxOptions, 'eventStoreUrl'> = {}): void {
+export function cashbackSurvivesCrashes(options: Pick<SandboxOptions, 'eventStoreUrl' | 'onRealNodes'> = {}): void {
   const sandbox = createSandbox({ chains: [8453], ...options });
   after(() => sandbox.destroy());
 

@@ -3,7 +3,9 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ChainId, chainOf } from '../../domain/chains.ts';
 import { startWeatherNode, type WeatherNode } from '../../sandbox/weather/proxy.ts';
+import { honest, type NodeProxy, startProxy } from '../chains/proxy.ts';
 import { onStop } from '../support/hooks.ts';
+import { inflating } from '../support/lies.ts';
 import { describeOnReal } from '../support/realNodes.ts';
 import { createRealWorld } from '../support/realWorld.ts';
 import { createSandbox } from '../support/sandbox.ts';
@@ -24,7 +26,7 @@ const behind_ms = 10_000;
 describeOnReal(['GETH', 'SOLANA', 'STELLAR'], 'a fault of the nodes', () => {
   const sandbox = createSandbox({ chains: chainIds, onRealNodes: true });
   const world = createRealWorld(sandbox);
-  const { survive, allAreWhole } = createFaultTrials(sandbox, routes);
+  const { customers, serve, alarms, survive, allAreWhole } = createFaultTrials(sandbox, routes);
   before(async () => assert.equal(await sandbox.start(), 'ready', sandbox.printed()));
   after(() => sandbox.destroy());
 
@@ -38,6 +40,7 @@ describeOnReal(['GETH', 'SOLANA', 'STELLAR'], 'a fault of the nodes', () => {
     survive('killed', [501, 1500], () => world.restart([501, 1500], 'SIGKILL')));
 
   describe('of two on each chain', () => {
+    const fronts = new Map<ChainId, NodeProxy>();
     const lagging = new Map<ChainId, WeatherNode>();
     const two = [8453, 501, 1500] as const;
 
@@ -47,8 +50,10 @@ describeOnReal(['GETH', 'SOLANA', 'STELLAR'], 'a fault of the nodes', () => {
       for (const id of two) {
         const { family } = chainOf(id);
         const rpcUrl = sandbox.file().chains[String(id)]?.rpcUrl ?? '';
-        const behind = await startWeatherNode({ rpcUrl, family });
+        const front = await startProxy(rpcUrl);
+        const behind = await startWeatherNode({ rpcUrl: front.url, family });
         onStop(() => behind.stop());
+        fronts.set(id, front);
         lagging.set(id, behind);
         settings[`RPC_URLS_${id}`] = `${behind.url},${rpcUrl}`;
         settings[`AGREE_${id}`] = '2';
@@ -61,6 +66,15 @@ describeOnReal(['GETH', 'SOLANA', 'STELLAR'], 'a fault of the nodes', () => {
         for (const [id, node] of lagging) node.change({ lag: { blocks: Math.ceil(minute_ms / chainOf(id).block_ms) } });
         await sleep(behind_ms);
         for (const node of lagging.values()) node.change({ lag: null });
+      }));
+
+    it('of which the first reports a hundred times what is paid', () =>
+      survive('lies about amounts, one of two', two, async () => {
+        for (const [id, node] of fronts) node.behave(inflating[chainOf(id).family]);
+        for (const [from, to] of routes.filter((route) => !route.includes(1)))
+          await serve(customers.newOrder(from, to));
+        await sandbox.until(async () => ((await alarms()).get('nodesDisagree') ?? 0) > 0);
+        for (const node of fronts.values()) node.behave(honest);
       }));
   });
 

@@ -129,6 +129,15 @@ describeOnReal(['GETH', 'SOLANA', 'STELLAR'], 'payments', () => {
     });
   }
 
+  it('are taken from another chain that the order offers, paid without a choice', async () => {
+    const destination = { chainId: 56, receiverAddress: await newReceiver(56), amount: '2.5' };
+    const offered = { payFrom: [{ chainId: 1, tokenSymbol: 'USDC' }] };
+    const payment = await create(order('exactOut', { chainId: 8453 }, destination, offered));
+    await sandbox.transfer(1, 'USDC', payment.source.receiverAddress, payment.source.amount);
+    const done = await sandbox.follow(payment.id);
+    assert.deepEqual([done.status, done.source.chainId], ['payment_payout_completed', '1']);
+  });
+
   describe('that bring too much', () => excessIsRefunded(overpaid, sandbox, { onRealNodes: true }));
 
   describe('and the operator’s tools', () => {
