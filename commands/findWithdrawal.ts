@@ -29,7 +29,9 @@ export async function findWithdrawal(
     if (stored.metadata.at < oldest) return undefined;
     read += 1;
     if (read >= eventsMax)
-      throw new Unavailable(`${appId} has received ${eventsMax} credit payments since payment ${paymentId}: tell the operator`);
+      throw new Unavailable(
+        `${appId} has received ${eventsMax} credit payments since payment ${paymentId}: tell the operator`,
+      );
   }
   return undefined;
 }

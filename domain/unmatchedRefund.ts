@@ -28,7 +28,11 @@ export function unmatchedRefundsOwed(state: UnmatchedState): readonly Owed[] {
  * Returns the money that a refund of it is made from. Refuses an order that does not follow from the transfer: the log may be forged.
  * @param id of the stream
  */
-export function unmatchedBacking(state: UnmatchedState, id: string, order: Order): NonNullable<UnmatchedState> | Refusal {
+export function unmatchedBacking(
+  state: UnmatchedState,
+  id: string,
+  order: Order,
+): NonNullable<UnmatchedState> | Refusal {
   if (state?.verdict.kind !== 'refundRequested') return refuse('forbidden', `nothing of ${id} is to go back`);
   const { transfer } = state;
   if (transferId(transfer) !== id) return refuse('forbidden', `${id} is not the transfer that it is named by`);

@@ -26,7 +26,8 @@ export function payoutBacking(p: Payment, order: Order): Backing | null | Refusa
   if (!funded) return unbacked('the payment is not funded');
   if (!isListed(source) || !isListed(destination))
     return unbacked('its terms name a token that the catalogue does not have, or other decimals than the token has');
-  if (!isDue(order, p, funded)) return unbacked('the ordered payout is not the one that the terms and the funding name');
+  if (!isDue(order, p, funded))
+    return unbacked('the ordered payout is not the one that the terms and the funding name');
   if (paidOut(p, funded) + funded.excess > funded.received || funded.excess < 0n)
     return unbacked(`it pays out more than the ${funded.received} units that it received`);
   if (funded.rule === 'cashback') return null;
@@ -107,4 +108,5 @@ const mayHaveMoved = ({ attempts }: TransferLeg): boolean =>
 const unbacked = (why: string): Refusal => refuse('forbidden', why);
 
 /** Nothing is signed for a refund then. What is signed can still land. */
-export const lostBacking = (p: Payment, { order }: Pick<Refund, 'order'>): boolean => isRefusal(refundBacking(p, order));
+export const lostBacking = (p: Payment, { order }: Pick<Refund, 'order'>): boolean =>
+  isRefusal(refundBacking(p, order));

@@ -69,7 +69,7 @@ export function createBacking(deps: BackingDeps): Backing {
     const payment = await paymentOf(id);
     const { order } = owed.leg;
     const backing = accepted(payoutBacking(payment, order));
-    await mustBeOurs(own.objectionToPayment(id, payment, backing?.payins ?? []));
+    await mustBeOurs(own.objectionToPayins(id, payment, backing?.payins ?? []));
     if (backing === null) {
       await mustBeOurs(own.objectionToWithdrawal(payment));
       return ofTreasury;
@@ -86,7 +86,7 @@ export function createBacking(deps: BackingDeps): Backing {
     const payment = await paymentOf(id);
     const { order } = owed.leg;
     const { payins } = accepted(refundBacking(payment, order));
-    await mustBeOurs(own.objectionToPayment(id, payment, payins));
+    await mustBeOurs(own.objectionToPayins(id, payment, payins));
     return {
       funding: fundingOf(id, order, order.amount, payins),
       prove: (signal) => proveFunding(payment, owed, signal),
@@ -95,8 +95,8 @@ export function createBacking(deps: BackingDeps): Backing {
 
   async function unmatchedRefund(id: string, order: Order): Promise<Backed> {
     const found = await currentState(handle, unmatched, id);
-    const { transfer, beyond } = accepted(unmatchedBacking(found, id, order));
-    await mustBeOurs(own.objectionToUnmatched({ transfer, beyond }));
+    const { transfer } = accepted(unmatchedBacking(found, id, order));
+    await mustBeOurs(own.objectionToUnmatched(transfer));
     const came = [{ id, amount: BigInt(transfer.amount) }];
     return {
       funding: fundingOf(`unmatched-${id}`, transfer, order.amount, came),

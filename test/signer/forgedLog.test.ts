@@ -73,7 +73,10 @@ describe('a signer of its own, whose nodes return one payin of 10.01, pays out',
     'received 910.00, by a payin on no chain': [...recorded([stated]), p.funded([stated], all)],
     'received 910.01, by the payin named a hundred times': [
       ...recorded([came]),
-      p.funded(Array.from({ length: 91 }, () => came), { ...all, received: '910.91', sourceAmount: '910.91' }),
+      p.funded(
+        Array.from({ length: 91 }, () => came),
+        { ...all, received: '910.91', sourceAmount: '910.91' },
+      ),
     ],
     'received 910.01, 900.00 of it on another chain': [
       ...recorded([came, polygon]),
@@ -95,7 +98,10 @@ describe('a signer of its own, whose nodes return one payin of 10.01, pays out',
     const history = [...recorded([polygon]), p.funded([polygon], { received: '900.00', sourceAmount: '900.00' })];
     await assert.rejects(payout([...p.unpaid, ...history], p.payoutRequested()), isRefused);
     const chosen = p.funded([bnb], { ...bnbSource, received: '10.01', sourceAmount: '10.01' });
-    await assert.rejects(payout([bnbTerms, p.chose(p.bnbUsdc), ...recorded([bnb]), chosen], p.payoutRequested()), isRefused);
+    await assert.rejects(
+      payout([bnbTerms, p.chose(p.bnbUsdc), ...recorded([bnb]), chosen], p.payoutRequested()),
+      isRefused,
+    );
   });
 
   const lies: Readonly<Record<string, PaymentEvent>> = {
@@ -163,8 +169,7 @@ describe('a signer of its own, whose nodes return one payin of 10.01, pays out',
     const inUsdt = p.event('PayoutRequested', { ...other.data, token: p.ethereumUsdt.token });
     const toOther = p.event('PayoutRequested', { ...other.data, receiverAddress: p.customerWallet });
     const less = p.payoutRequested('9.99');
-    for (const requested of [onBnb, inUsdt, toOther, less])
-      await assert.rejects(payout(p.paid, requested), isRefused);
+    for (const requested of [onBnb, inUsdt, toOther, less]) await assert.rejects(payout(p.paid, requested), isRefused);
   });
 
   it('nothing of what has gone back, or is about to', async () => {
@@ -202,7 +207,9 @@ describe('a signer of its own refunds', () => {
   async function refund(history: readonly PaymentEvent[], onChain: readonly Transfer[] = [came], nth = 1) {
     const world = forgedLog(onChain);
     await world.appendToPayment(history);
-    const requested = history.filter(({ type }) => type === 'RefundRequested') as ReturnType<typeof p.refundRequested>[];
+    const requested = history.filter(({ type }) => type === 'RefundRequested') as ReturnType<
+      typeof p.refundRequested
+    >[];
     const order = requested[nth - 1];
     assert.ok(order);
     return { world, signed: await world.sign('refund', `${paymentId}/refund-${nth}`, refundOrderOf(order)) };
@@ -224,7 +231,14 @@ describe('a signer of its own refunds', () => {
       [...two, p.refundRequested('10.01'), p.refundRequested('0.01', { refund: 2 })],
       [...two, excess, p.refundRequested('10.01')],
       [...two, p.funded(), p.refundRequested('10.01')],
-      [...two, p.funded(), p.payoutRequested(), p.signed(), p.bounced('payoutImpossible', '10.01'), p.refundRequested('10.01')],
+      [
+        ...two,
+        p.funded(),
+        p.payoutRequested(),
+        p.signed(),
+        p.bounced('payoutImpossible', '10.01'),
+        p.refundRequested('10.01'),
+      ],
     ];
     for (const history of lies) await assert.rejects(refund(history), isRefused);
   });

@@ -33,7 +33,10 @@ const { signal } = new AbortController();
 const price = { maxFeePerGas: 1_000_000_000n, maxPriorityFeePerGas: 1n };
 
 /** @param onChain transfers that the signer's nodes return, or what stands for the nodes of a chain */
-export function forgedLog(onChain: readonly Transfer[] | ReadonlyMap<ChainId, Witness>, shared: readonly string[] = []) {
+export function forgedLog(
+  onChain: readonly Transfer[] | ReadonlyMap<ChainId, Witness>,
+  shared: readonly string[] = [],
+) {
   const service = processes({ now: minute(90) });
   const own = processes({ now: minute(90) });
   const handle = service.start();

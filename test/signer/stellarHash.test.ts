@@ -69,7 +69,13 @@ describe('a payin on Stellar whose hash is written otherwise', () => {
     ]);
     assert.equal(new Set(payins.map(transferId)).size, 10);
     const { chainId, token, receiverAddress: receiver } = requested.data;
-    const order: TransferOrder = { chainId, token, receiver, receiverMemo: null, amount: p.of('99.99', p.ethereumUsdc) };
+    const order: TransferOrder = {
+      chainId,
+      token,
+      receiver,
+      receiverMemo: null,
+      amount: p.of('99.99', p.ethereumUsdc),
+    };
     await assert.rejects(
       world1500.sign('payout', p.terms().paymentId, order),
       (error) => error instanceof SigningRefused || error instanceof PayoutBlocked,

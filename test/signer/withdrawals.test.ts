@@ -1,7 +1,14 @@
 /** A signer of its own pays a merchant's credit out, however many buyers paid by credit. */
 import assert from 'node:assert/strict';
 import { SigningRefused, type TransferOrder } from '../../commands/transfers/ports.ts';
-import { type CashbackEvent, type CashbackState, cashback, receive, type Withdrawal, withdraw } from '../../domain/cashback.ts';
+import {
+  type CashbackEvent,
+  type CashbackState,
+  cashback,
+  receive,
+  type Withdrawal,
+  withdraw,
+} from '../../domain/cashback.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import { payOutCashback } from '../../domain/payment/cashback.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';
@@ -14,7 +21,14 @@ const asset = p.ethereumUsdc;
 const terms = p.terms({ type: 'exactIn', from: asset, to: asset });
 const { paymentId, appId } = terms;
 const withdrawal: Withdrawal = {
-  ...{ paymentId, cents: '1000', chainId: 1, token: asset.token, receiverAddress: p.merchantWallet, receiverMemo: null },
+  ...{
+    paymentId,
+    cents: '1000',
+    chainId: 1,
+    token: asset.token,
+    receiverAddress: p.merchantWallet,
+    receiverMemo: null,
+  },
   fee: { fixed: '10000', basisPoints: 0 },
 };
 const order: TransferOrder = {
@@ -56,7 +70,14 @@ const withdraws = ({ handle }: World, asked: Withdrawal = withdrawal) =>
   accepted(handle(cashback, appId, (state) => withdraw(state, asked, { seen: state, now: p.minute(90) }), facts));
 
 const createsPayment = ({ handle }: World, change: Partial<typeof terms> = {}) =>
-  accepted(handle(paymentDecider, paymentId, (state) => payOutCashback(state, { ...terms, ...change, now: p.minute(90) }), facts));
+  accepted(
+    handle(
+      paymentDecider,
+      paymentId,
+      (state) => payOutCashback(state, { ...terms, ...change, now: p.minute(90) }),
+      facts,
+    ),
+  );
 
 const signs = (world: World, asked: TransferOrder = order) => world.sign('payout', paymentId, asked);
 const notOrdered = (error: unknown): boolean => error instanceof SigningRefused && error.reason === 'notOrdered';

@@ -9,6 +9,7 @@ import { forgeryIn, payoutBacking, refundBacking } from '../../../domain/payment
 import type { Transfer } from '../../../domain/payment/events.ts';
 import type { Payment } from '../../../domain/payment/state.ts';
 import type { Owed } from '../../../domain/transfer/owed.ts';
+import type { OwnMoney } from './ownMoney.ts';
 
 /**
  * @returns asks again, in one call where all is well: transfers wait for their turn, and a block may leave meanwhile
@@ -23,15 +24,22 @@ interface Witness {
 
 type Witnesses = ReadonlyMap<ChainId, Witness>;
 
-/** Proves the money that a payment's transfer is made from. A withdrawal of cashback is made of no payin. */
-export function createFundingProof(chains: Witnesses): ProveFunding {
+/**
+ * Proves the money that a payment's transfer is made from. A withdrawal of cashback is made of no payin.
+ * @param own null where the signer checks whose money it is (src/signer/backing.ts)
+ */
+export function createFundingProof(chains: Witnesses, own: OwnMoney | null = null): ProveFunding {
   const prove = createMoneyProof(chains);
   return async (payment, owed, signal) => {
     const { order } = owed.leg;
     const backing = owed.key.kind === 'refund' ? refundBacking(payment, order) : payoutBacking(payment, order);
     if (isRefusal(backing)) throw unproven(backing.message);
-    if (backing === null) return nothingToProve;
+    if (backing === null) {
+      await mustBeOurs(own?.objectionToWithdrawal(payment));
+      return nothingToProve;
+    }
     const { payins, needed } = backing;
+    await mustBeOurs(own?.objectionToPayins(owed.key.id, payment, payins));
     return prove(
       payins.map(({ transfer }) => transfer),
       needed,
@@ -74,6 +82,21 @@ export function createMoneyProof(chains: Witnesses): ProveMoney {
     const { agreed, dispute } = await chain.ingester.agreed(transfer, { pass: 'final', usd }, signal);
     if (!agreed) throw unproven(`transaction ${transfer.txHash}: ${dispute?.message ?? 'not shown'}`);
   }
+}
+
+/** @throws PayoutBlocked for an objection */
+async function mustBeOurs(objection: Promise<string | undefined> | undefined): Promise<void> {
+  const why = await objection;
+  if (why !== undefined) throw unproven(why);
+}
+
+/** Proves money that no payment takes up before it goes back. @param own as for `createFundingProof` */
+export function createUnmatchedProof(chains: Witnesses, own: OwnMoney | null): ProveMoney {
+  const prove = createMoneyProof(chains);
+  return async (transfers, needed, signal) => {
+    for (const transfer of transfers) await mustBeOurs(own?.objectionToUnmatched(transfer));
+    return prove(transfers, needed, signal);
+  };
 }
 
 const unproven = (why: string): PayoutBlocked =>

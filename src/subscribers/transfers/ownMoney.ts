@@ -6,11 +6,12 @@ import type { EventStore } from '../../../commands/ports.ts';
 import type { ChainFamily, ChainId } from '../../../domain/chains.ts';
 import { paysOut } from '../../../domain/payment/cashback.ts';
 import type { Payin } from '../../../domain/payment/counting.ts';
-import type { Transfer } from '../../../domain/payment/events.ts';
+import { type Transfer, transferId } from '../../../domain/payment/events.ts';
 import { paysInto } from '../../../domain/payment/payins.ts';
 import type { Deposit } from '../../../domain/payment/shapes.ts';
+import { familyOf } from '../../../domain/payment/sources.ts';
 import { type Payment, paymentDecider } from '../../../domain/payment/state.ts';
-import { type UnmatchedState, unmatched } from '../../../domain/unmatched.ts';
+import { unmatched } from '../../../domain/unmatched.ts';
 
 export interface OwnMoneyDeps {
   readonly handle: Handle;
@@ -23,39 +24,42 @@ export interface OwnMoneyDeps {
 /** Each method returns why the money is not the treasury's; undefined if it is. */
 export interface OwnMoney {
   /** @param id of the payment's stream */
-  objectionToPayment(id: string, payment: Payment, payins: readonly Payin[]): Promise<string | undefined>;
+  objectionToPayins(id: string, payment: Payment, payins: readonly Payin[]): Promise<string | undefined>;
   objectionToWithdrawal(payment: Payment): Promise<string | undefined>;
-  objectionToUnmatched(found: Pick<NonNullable<UnmatchedState>, 'transfer' | 'beyond'>): Promise<string | undefined>;
+  /** @param transfer that no payment takes up, and that is to go back */
+  objectionToUnmatched(transfer: Transfer): Promise<string | undefined>;
 }
 
 export function createOwnMoney({ handle, store, ingesters, isOwnDeposit }: OwnMoneyDeps): OwnMoney {
   const isShared = ({ chainId, to }: Transfer): boolean =>
     ingesters.get(chainId)?.sharedAddresses.includes(to) ?? false;
 
-  async function objectionToDeposits(id: string, { terms, deposits }: Payment): Promise<string | undefined> {
-    if (terms.paymentId !== id) return `the stream of payment ${id} holds the terms of payment ${terms.paymentId}`;
-    for (const [family, deposit] of Object.entries(deposits))
-      if (!(await isOwnDeposit(family as ChainFamily, id, deposit)))
-        return `the deposit ${deposit.address} of payment ${id} is none of this treasury's: nothing came in there`;
-    return undefined;
+  /** @returns undefined for an own deposit, null if the transfer pays into none of the payment's */
+  async function objectionToDeposit(id: string, { deposits }: Payment, transfer: Transfer) {
+    const family = familyOf(transfer);
+    const deposit = deposits[family];
+    if (!deposit || !paysInto({ [family]: deposit }, transfer)) return null;
+    if (await isOwnDeposit(family, id, deposit)) return undefined;
+    return `the deposit ${deposit.address} of payment ${id} is none of this treasury's: nothing came in there`;
   }
 
   /** A payin counts if it pays into a deposit of the payment, or if an operator gave it to the payment from an address that payments share. */
-  async function objectionToPayin({ deposits, terms }: Payment, { id, transfer }: Payin): Promise<string | undefined> {
-    if (paysInto(deposits, transfer)) return undefined;
-    const verdict = (await currentState(handle, unmatched, id))?.verdict;
-    const isGiven = verdict?.kind === 'assigned' && verdict.paymentId === terms.paymentId;
-    if (isGiven && isShared(transfer)) return undefined;
-    return `transfer ${id} was not made to a deposit of payment ${terms.paymentId}`;
+  async function objectionToPayin(id: string, payment: Payment, payin: Payin): Promise<string | undefined> {
+    const objection = await objectionToDeposit(id, payment, payin.transfer);
+    if (objection !== null) return objection;
+    const verdict = (await currentState(handle, unmatched, payin.id))?.verdict;
+    const isGiven = verdict?.kind === 'assigned' && verdict.paymentId === id;
+    if (isGiven && isShared(payin.transfer)) return undefined;
+    return `transfer ${payin.id} was not made to a deposit of payment ${id}`;
   }
 
   return {
-    async objectionToPayment(id, payment, payins) {
-      const objection = await objectionToDeposits(id, payment);
-      if (objection !== undefined) return objection;
+    async objectionToPayins(id, payment, payins) {
+      const { paymentId } = payment.terms;
+      if (paymentId !== id) return `the stream of payment ${id} holds the terms of payment ${paymentId}`;
       for (const payin of payins) {
-        const toPayin = await objectionToPayin(payment, payin);
-        if (toPayin !== undefined) return toPayin;
+        const objection = await objectionToPayin(id, payment, payin);
+        if (objection !== undefined) return objection;
       }
       return undefined;
     },
@@ -67,15 +71,14 @@ export function createOwnMoney({ handle, store, ingesters, isOwnDeposit }: OwnMo
       return `payment ${paymentId} is no withdrawal that ${appId} has made, or pays another amount or receiver`;
     },
 
-    async objectionToUnmatched({ transfer, beyond }) {
-      if (!beyond) return isShared(transfer) ? undefined : notOurs(transfer);
+    async objectionToUnmatched(transfer) {
+      const notOurs = `${transfer.to} is none of this treasury's addresses`;
+      const beyond = (await currentState(handle, unmatched, transferId(transfer)))?.beyond;
+      if (!beyond) return isShared(transfer) ? undefined : notOurs;
       const payment = await currentState(handle, paymentDecider, beyond.paymentId);
       if (!payment) return `there is no payment ${beyond.paymentId}`;
-      const objection = await objectionToDeposits(beyond.paymentId, payment);
-      if (objection !== undefined) return objection;
-      return paysInto(payment.deposits, transfer) ? undefined : notOurs(transfer);
+      const objection = await objectionToDeposit(beyond.paymentId, payment, transfer);
+      return objection === null ? notOurs : objection;
     },
   };
 }
-
-const notOurs = ({ to }: Transfer): string => `${to} is none of this treasury's addresses`;
