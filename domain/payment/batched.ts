@@ -59,7 +59,8 @@ export const isMemberOf = (p: Payment, { batch, position, opened }: Omit<Joining
 export function joinBatch(p: PaymentState, { batch, position, opened, now }: Joining): Decision<PaymentEvent> {
   if (p?.batch?.id === batch) return [];
   if (!mayJoin(p)) return refuse('illegalStep', 'this payout is not to be paid with others');
-  if (!paysAsOwed(p, { opened, position })) return refuse('illegalStep', 'the batch would pay something else than this payout');
+  if (!paysAsOwed(p, { opened, position }))
+    return refuse('illegalStep', 'the batch would pay something else than this payout');
   const requested = requestPayout(p, now);
   if (isRefusal(requested)) return requested;
   return [...requested, { type: 'PayoutBatched', data: { batch, position, batchedAt: now } }];
