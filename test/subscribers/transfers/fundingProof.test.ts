@@ -94,6 +94,11 @@ describe('before a payout is signed', () => {
       [...p.unpaid, p.detected(), p.confirmed(), p.funded([p.payin()], { ...zero, payout: '909.99' }), whole],
     ];
     for (const history of histories) await assert.rejects(prove(history), isUnproven);
+    for (const needed of [0n, -1n])
+      await assert.rejects(
+        createUnmatchedProof(chainThat({ agreed: true }), null)([p.payin()], needed, signal),
+        isUnproven,
+      );
     assert.deepEqual(asked, []);
   });
 
