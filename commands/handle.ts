@@ -254,3 +254,22 @@ export async function readStream(
   mustBeWhole(events, 'start');
   return events;
 }
+
+/**
+ * Events of a stream, newest first, page by page; each is checked to be what its successor names.
+ * @throws ChainBroken, Unavailable
+ */
+export async function* readBackwards(
+  store: Pick<EventStore, 'read'>,
+  stream: string,
+): AsyncGenerator<StoredEvent, void, undefined> {
+  let newer: StoredEvent | undefined;
+  for (;;) {
+    const before = newer && { from: newer.revision - 1n };
+    const page = await store.read(stream, { backwards: true, max: pageSize, ...before });
+    mustBeWhole([...page.toReversed(), ...(newer ? [newer] : [])], 'anywhere');
+    yield* page;
+    newer = page.at(-1);
+    if (!newer || newer.revision === 0n) return;
+  }
+}

@@ -37,6 +37,17 @@ export const tokenAt = (chain: Chain, address: string): Token | undefined =>
     chain.family === 'evm' ? token.address.toLowerCase() === address.toLowerCase() : token.address === address,
   );
 
+/** Whether the catalogue has exactly this token of the chain: amounts of it count in these decimals. */
+export const isListed = ({ chainId, token }: ListedToken): boolean =>
+  findChain(chainId)?.tokens.some(
+    ({ address, decimals }) => address === token.address && decimals === token.decimals,
+  ) ?? false;
+
+interface ListedToken {
+  readonly chainId: ChainId;
+  readonly token: Pick<Token, 'address' | 'decimals'>;
+}
+
 /** Whether a caller's text means the token: in any letter case, and an asset (`USDC:G…`) by its issuer alone, too. */
 export function isAddressOf({ address }: Token, text: string): boolean {
   const [own, stated] = [address.toLowerCase(), text.toLowerCase()];

@@ -1,9 +1,11 @@
 /** The refund of money that no payment takes up: signed and recorded before it is sent, settled by what its chain shows. */
-import { type Decision, refuse } from './decider.ts';
+import { type Decision, type Refusal, refuse } from './decider.ts';
+import { forgeryIn } from './payment/backing.ts';
 import { transferId } from './payment/events.ts';
+import { isSameAsset } from './payment/sources.ts';
 import type { Instant } from './time.ts';
 import { referenceOf } from './transfer/key.ts';
-import type { TransferLeg } from './transfer/leg.ts';
+import type { Order, TransferLeg } from './transfer/leg.ts';
 import type { Owed } from './transfer/owed.ts';
 import * as transfer from './transfer/record.ts';
 import { tooLateToCallOff } from './transfer/rules.ts';
@@ -20,6 +22,25 @@ export function unmatchedRefundsOwed(state: UnmatchedState): readonly Owed[] {
     const purpose = { kind: 'refund', reference: referenceOf(key) } as const;
     return { key, purpose, appId: null, leg, step: leg === refund ? stepOf(leg) : { do: 'done' } };
   });
+}
+
+/**
+ * Returns the money that a refund of it is made from. Refuses an order that does not follow from the transfer: the log may be forged.
+ * @param id of the stream
+ */
+export function unmatchedBacking(
+  state: UnmatchedState,
+  id: string,
+  order: Order,
+): NonNullable<UnmatchedState> | Refusal {
+  if (state?.verdict.kind !== 'refundRequested') return refuse('forbidden', `nothing of ${id} is to go back`);
+  const { transfer } = state;
+  if (transferId(transfer) !== id) return refuse('forbidden', `${id} is not the transfer that it is named by`);
+  const forged = forgeryIn(transfer);
+  if (forged !== undefined) return refuse('forbidden', forged);
+  if (!isSameAsset(transfer, order) || order.amount <= 0n || order.amount > BigInt(transfer.amount))
+    return refuse('forbidden', `${id} gives back more than came, or another token`);
+  return state;
 }
 
 /** The number of the way back that an event of the stream tells of. */

@@ -21,6 +21,12 @@ export const invariants = {
     kept: ['domain/transfer/rules.ts', 'src/chains/evm/payouts/fate.ts'],
     command: 'npm run audit',
   },
+  paidFor: {
+    says: 'What leaves for a payment is no more than its payins, as nodes return them.',
+    how: 'payins, decimals, amount and receiver follow from terms, catalogue and chains; a signer of its own counts each payin once',
+    kept: ['domain/payment/backing.ts', 'src/signer/backing.ts', 'domain/signing/moneyUse.ts'],
+    command: 'npm run audit',
+  },
   nonceOnce: {
     says: 'A nonce of an account is given to one transfer.',
     how: 'nonces are handed out by appending to the account’s stream at an exact revision',

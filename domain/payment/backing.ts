@@ -1,37 +1,112 @@
 /** The money that came in and that a transfer of the payment is made from. */
+import { isListed } from '../chains.ts';
+import { isRefusal, type Refusal, refuse } from '../decider.ts';
+import { larger, rescaleUp } from '../money.ts';
+import { canLand, type Order, type TransferLeg } from '../transfer/leg.ts';
 import { type Payin, sumOf } from './counting.ts';
-import { takenBy } from './refund.ts';
-import { type Asset, isSameAsset } from './sources.ts';
+import type { Transfer } from './events.ts';
+import type { Funding } from './funding.ts';
+import { type Asset, familyOf, isSameAsset } from './sources.ts';
 import type { Payment, Refund } from './state.ts';
 
 export interface Backing {
+  /** All of one chain and token, in the catalogue's decimals. */
   readonly payins: readonly Payin[];
-  /** What they must come to, in units of their token; 0 for what is made of no money that came in. */
+  /** Sum that the payins must reach, in the token's smallest units. Always above zero. */
   readonly needed: bigint;
 }
 
-/** What funded the payment. Of a withdrawal of cashback nothing came in. */
-export function payoutBacking({ terms, funded, payins }: Payment): Backing {
-  if (!funded || funded.rule === 'cashback') return { payins: [], needed: 0n };
-  const funding = ({ id, transfer }: Payin) => funded.transferIds.includes(id) && isSameAsset(transfer, terms.source);
-  return { payins: payins.filter(funding), needed: funded.received };
+/**
+ * Returns the payins that funded the payment, or null for a withdrawal of cashback, which no payin funds. Refuses an order that does not
+ * follow from the terms and the payins: the log may be forged.
+ */
+export function payoutBacking(p: Payment, order: Order): Backing | null | Refusal {
+  const { terms, funded } = p;
+  const { source, destination } = terms;
+  if (!funded) return unbacked('the payment is not funded');
+  if (!isListed(source) || !isListed(destination))
+    return unbacked('its terms name a token that the catalogue does not have, or other decimals than the token has');
+  if (!isDue(order, p, funded))
+    return unbacked('the ordered payout is not the one that the terms and the funding name');
+  if (paidOut(p, funded) + funded.excess > funded.received || funded.excess < 0n)
+    return unbacked(`it pays out more than the ${funded.received} units that it received`);
+  if (funded.rule === 'cashback') return null;
+  const { transferIds, received } = funded;
+  const funding = p.payins.filter(({ id, transfer }) => transferIds.includes(id) && isSameAsset(transfer, source));
+  if (received <= 0n || funding.length !== transferIds.length || sumOf(funding) !== received)
+    return unbacked(
+      `the log shows ${sumOf(funding)} of ${received} units that it is paid from, in ${funding.length} of ${transferIds.length} transfers`,
+    );
+  const returned = returnedOf(p, source);
+  if (returned === 0n) return checked({ payins: funding, needed: received });
+  return checked({ payins: confirmedOf(p, source), needed: returned + received - funded.excess });
 }
 
-/** All that came of a refund's asset must cover what is to go back of it and what is paid out from it. */
-export function refundBacking(p: Payment, asset: Asset): Backing {
-  const payins = p.payins.filter(({ phase, transfer }) => phase === 'confirmed' && isSameAsset(transfer, asset));
-  const back = p.refunds.filter((each) => isSameAsset(each.order, asset));
-  const returned = back.reduce((sum, each) => sum + takenBy(each), 0n);
-  return { payins, needed: returned + paidOutFrom(p, asset) };
+/** Returns all payins of a refund's asset: they must cover all that goes back of the asset and what is paid out from it. */
+export function refundBacking(p: Payment, asset: Asset): Backing | Refusal {
+  return checked({ payins: confirmedOf(p, asset), needed: returnedOf(p, asset) + paidOutFrom(p, asset) });
 }
 
-function paidOutFrom({ terms, funded, closed }: Payment, asset: Asset): bigint {
-  if (!funded || funded.rule === 'cashback' || closed || !isSameAsset(terms.source, asset)) return 0n;
-  return funded.received - funded.excess;
+function checked({ payins, needed }: Backing): Backing | Refusal {
+  const forged = payins.map(({ transfer }) => forgeryIn(transfer)).find((why) => why !== undefined);
+  if (forged !== undefined) return unbacked(forged);
+  if (needed <= 0n || sumOf(payins) < needed)
+    return unbacked(`the log shows ${sumOf(payins)} of ${needed} units that it is paid from`);
+  return { payins, needed };
 }
+
+/**
+ * Returns why no chain can show this transfer as it is written; undefined if one can. Nodes name neither a token's decimals nor the letter
+ * case in which a hash was asked for, so their agreement proves neither.
+ */
+export function forgeryIn(transfer: Transfer): string | undefined {
+  const { chainId, txHash, token } = transfer;
+  if (!isListed(transfer))
+    return `payin ${txHash} names ${token.address} with ${token.decimals} decimals, which the catalogue does not have`;
+  if (familyOf({ chainId }) !== 'solana' && txHash !== txHash.toLowerCase())
+    return `payin ${txHash} is not named by its hash in small letters: it could count twice`;
+  return undefined;
+}
+
+/** A payout goes to the terms' receiver, once, with all that the funding leaves for it. */
+function isDue(order: Order, { terms: { destination } }: Payment, { payout }: Funding): boolean {
+  return (
+    isSameAsset(order, destination) &&
+    order.token.decimals === destination.token.decimals &&
+    order.receiver === destination.receiverAddress &&
+    order.receiverMemo === destination.receiverMemo &&
+    order.form === undefined &&
+    order.amount === payout &&
+    payout > 0n
+  );
+}
+
+/** In source units, rounded up. */
+const paidOut = ({ terms: { source, destination } }: Payment, { payout }: Funding): bigint =>
+  rescaleUp(payout, destination.token.decimals, source.token.decimals);
+
+const confirmedOf = (p: Payment, asset: Asset): readonly Payin[] =>
+  p.payins.filter(({ phase, transfer }) => phase === 'confirmed' && isSameAsset(transfer, asset));
+
+/** An amount below zero would make room for another refund. */
+const returnedOf = (p: Payment, asset: Asset): bigint =>
+  p.refunds
+    .filter((refund) => isSameAsset(refund.order, asset) && (refund.calledOff === null || mayHaveMoved(refund)))
+    .reduce((sum, { order, networkFee }) => sum + larger(order.amount, 0n) + larger(networkFee, 0n), 0n);
+
+function paidOutFrom(p: Payment, asset: Asset): bigint {
+  const { terms, funded, closed, payout } = p;
+  if (!funded || funded.rule === 'cashback' || !isSameAsset(terms.source, asset)) return 0n;
+  if (closed && !(payout && mayHaveMoved(payout))) return 0n;
+  return larger(funded.received - funded.excess, paidOut(p, funded));
+}
+
+/** A forged bounce or call-off after the signature ends nothing: the signed bytes can still move the money. */
+const mayHaveMoved = ({ attempts }: TransferLeg): boolean =>
+  attempts.some((attempt) => canLand(attempt) || attempt.fate === 'short');
+
+const unbacked = (why: string): Refusal => refuse('forbidden', why);
 
 /** Nothing is signed for a refund then. What is signed can still land. */
-export function lostBacking(p: Payment, { order }: Pick<Refund, 'order'>): boolean {
-  const { payins, needed } = refundBacking(p, order);
-  return sumOf(payins) < needed;
-}
+export const lostBacking = (p: Payment, { order }: Pick<Refund, 'order'>): boolean =>
+  isRefusal(refundBacking(p, order));

@@ -36,20 +36,31 @@ export interface Joining {
   readonly now: Instant;
 }
 
+/** Whether the batch pays at this place just what the payment owes. */
+export function paysAsOwed(p: Payment, { opened, position }: Pick<Joining, 'opened' | 'position'>): boolean {
+  const { chainId, token } = p.terms.destination;
+  const [own, member] = [asMember(p), opened.members[position - 1]];
+  return (
+    opened.chainId === chainId &&
+    opened.token.address === token.address &&
+    opened.token.decimals === token.decimals &&
+    member?.paymentId === own.paymentId &&
+    member.appId === own.appId &&
+    member.receiver === own.receiver &&
+    member.amount === own.amount
+  );
+}
+
+/** Whether the payment's own stream says that this batch pays it, and the batch pays what it owes. */
+export const isMemberOf = (p: Payment, { batch, position, opened }: Omit<Joining, 'now'>): boolean =>
+  p.batch?.id === batch && p.batch.position === position && paysAsOwed(p, { opened, position });
+
 /** Leaves the payout to the batch; `[]` when it is in it. Refused for what the batch would pay to somebody else, or otherwise. */
 export function joinBatch(p: PaymentState, { batch, position, opened, now }: Joining): Decision<PaymentEvent> {
   if (p?.batch?.id === batch) return [];
   if (!mayJoin(p)) return refuse('illegalStep', 'this payout is not to be paid with others');
-  const { chainId, token } = p.terms.destination;
-  const [own, member] = [asMember(p), opened.members[position - 1]];
-  const same =
-    opened.chainId === chainId &&
-    opened.token.address === token.address &&
-    member?.paymentId === own.paymentId &&
-    member.appId === own.appId &&
-    member.receiver === own.receiver &&
-    member.amount === own.amount;
-  if (!same) return refuse('illegalStep', 'the batch would pay something else than this payout');
+  if (!paysAsOwed(p, { opened, position }))
+    return refuse('illegalStep', 'the batch would pay something else than this payout');
   const requested = requestPayout(p, now);
   if (isRefusal(requested)) return requested;
   return [...requested, { type: 'PayoutBatched', data: { batch, position, batchedAt: now } }];

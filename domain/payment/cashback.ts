@@ -1,9 +1,11 @@
 /** What a completed payment earns whom, and payments that pay cashback out. */
+import type { Withdrawal } from '../cashback.ts';
 import type { Earning } from '../credit.ts';
 import { assert, type Decision, isRefusal } from '../decider.ts';
 import { rescale, unitsText } from '../money.ts';
 import { agree, createPayment, type Terms } from './create.ts';
 import type { PaymentEvent } from './events.ts';
+import { isSameAsset } from './sources.ts';
 import type { Payment, PaymentState } from './state.ts';
 
 export const centDecimals = 2;
@@ -55,4 +57,16 @@ export function payOutCashback(state: PaymentState, terms: Terms): Decision<Paym
       },
     },
   ];
+}
+
+/** Whether the payment pays the withdrawal out: to its receiver, in its token, and no more than its cents. */
+export function paysOut({ terms: { destination }, funded }: Payment, withdrawal: Withdrawal): boolean {
+  const { chainId, token, receiverAddress, receiverMemo, cents } = withdrawal;
+  return (
+    funded !== null &&
+    isSameAsset(destination, { chainId, token }) &&
+    destination.receiverAddress === receiverAddress &&
+    destination.receiverMemo === receiverMemo &&
+    funded.payout <= rescale(BigInt(cents), centDecimals, destination.token.decimals)
+  );
 }

@@ -45,7 +45,8 @@ export const otherUses = (
 ): readonly MoneyUse[] => state.filter((use) => use.reference !== reference && use.asset === asset);
 
 /**
- * Takes of the money; `[]` for a transfer that has taken it.
+ * Takes of the money; `[]` for a transfer that has taken it. Refuses a known transfer with another amount or asset: a request that failed
+ * after its first record must not make room for a larger one.
  * @param dead references of transfers of which all that was signed is proven dead
  */
 export function useMoney(
@@ -53,6 +54,12 @@ export function useMoney(
   { usedAt: now, ...use }: Omit<MoneyUse, 'usedAt'> & { readonly usedAt: Instant },
   dead: ReadonlySet<string>,
 ): Decision<MoneyUseEvent> {
+  const known = state.find(({ reference }) => reference === use.reference);
+  if (known && (known.amount !== use.amount || known.asset !== use.asset))
+    return refuse(
+      'forbidden',
+      `${use.reference} was to take ${known.amount} of ${known.asset}: it does not take ${use.amount} of ${use.asset}`,
+    );
   const others = otherUses(state, use);
   const came = new Map(
     [...others, use].flatMap((each) => each.came.map(({ transferId, amount }) => [transferId, amount])),
@@ -64,7 +71,5 @@ export function useMoney(
       'forbidden',
       `${all} units came in for this payment, of which ${taken} are signed away already: ${use.amount} more are not`,
     );
-  return state.some(({ reference }) => reference === use.reference)
-    ? []
-    : [{ type: 'MoneyUsed', data: { ...use, usedAt: now } }];
+  return known ? [] : [{ type: 'MoneyUsed', data: { ...use, usedAt: now } }];
 }

@@ -2,8 +2,8 @@
 import type { RefusalCode } from '../decider.ts';
 
 /**
- * `treasuryBehindChain`: the chain shows that it was made already, and the log does not know. `fundingUnproven`: nodes do not show the
- * money that it is paid from. `historyUnproven`: nodes do not show the
+ * `treasuryBehindChain`: the chain shows that it was made already, and the log does not know. `fundingUnproven`: nodes do not return the
+ * money that it is paid from, or the log contradicts itself about it. `historyUnproven`: nodes do not show the
  * account's whole history, so that it may have been made already. `formUnknown`: nothing of the kind is done on this chain. `owed`: a withdrawal would take what payouts are owed.
  * `addressNotInBook`: an operator has taken its receiver out of the address book.
  */

@@ -1,4 +1,5 @@
 import { type Chain, type ChainFamily, chainOf } from '../../domain/chains.ts';
+import type { Deposit } from '../../domain/payment/shapes.ts';
 import type { PaymentView } from '../../domain/payment/view.ts';
 import type { Reader } from '../environment/reader.ts';
 import { evm } from './evm/index.ts';
@@ -41,3 +42,11 @@ export function readTreasuries(read: Reader, served: ReadonlySet<ChainFamily>, p
   ]);
   return Object.fromEntries(treasuries) as Treasuries;
 }
+
+/** Whether a payment's deposit is derived as these treasuries' deposits are. False for a family that is not served. */
+export const ownDepositsOf =
+  (treasuries: Treasuries) =>
+  async (family: ChainFamily, paymentId: string, deposit: Deposit): Promise<boolean> => {
+    const treasury = treasuries[family];
+    return treasury !== null && (await families[family].isOwnDeposit(treasury as never, paymentId, deposit));
+  };

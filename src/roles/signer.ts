@@ -2,10 +2,9 @@
 import { eventCodec } from '../../commands/codec.ts';
 import { createHandle } from '../../commands/handle.ts';
 import { type Clock, Unavailable } from '../../commands/ports.ts';
-import { type ChainFamily, chainOf } from '../../domain/chains.ts';
+import { chainOf } from '../../domain/chains.ts';
 import { assert } from '../../domain/decider.ts';
-import type { Deposit } from '../../domain/payment/shapes.ts';
-import { allFamilies, families } from '../chains/families.ts';
+import { allFamilies, ownDepositsOf } from '../chains/families.ts';
 import type { DepositOwner } from '../chains/family.ts';
 import { spendingKey } from '../chains/money/spending.ts';
 import { createSpentLately } from '../chains/money/spentLately.ts';
@@ -64,14 +63,14 @@ export async function startSigner(config: Config, clock: Clock): Promise<SignerP
     clock,
     ingesters: new Map([...chains.chains].map(([chainId, { ingester }]) => [chainId, ingester])),
     proveFunding: createFundingProof(chains.chains),
-    isOwnDeposit: (family, paymentId, deposit) => isOwnDeposit(config, family, paymentId, deposit),
+    isOwnDeposit: ownDepositsOf(config.treasuries),
   });
   const notary = createNotary({
     signers,
     rails: new Map([...chains.chains].map(([chainId, { rail }]) => [chainId, rail])),
     orders: createOrders({
       handle,
-      owners: transferOwners({ workHandle: handle, clock, chains: chains.chains, owed: asksNobody }),
+      owners: transferOwners({ workHandle: handle, clock, chains: chains.chains, owed: asksNobody, own: null }),
       backing,
       accountOn: (chainId) => signers.get(chainOf(chainId).family)?.account,
     }),
@@ -111,16 +110,6 @@ const needsNothing = {
   },
   watch: () => ({ open: async () => [], late: async () => [] }),
 };
-
-async function isOwnDeposit(
-  { treasuries }: Config,
-  family: ChainFamily,
-  paymentId: string,
-  deposit: Deposit,
-): Promise<boolean> {
-  const treasury = treasuries[family];
-  return treasury !== null && (await families[family].isOwnDeposit(treasury as never, paymentId, deposit));
-}
 
 function ownersOf({ treasuries }: Config): (() => DepositOwner) | null {
   const makers = allFamilies.flatMap((family) => {

@@ -22,6 +22,7 @@ import {
   unsettledOf,
   waitingPayouts,
 } from '../../queries/transfers.ts';
+import { ownDepositsOf } from '../chains/families.ts';
 import type { SpentLately } from '../chains/money/spentLately.ts';
 import type { Signers } from '../chains/open.ts';
 import { arePayoutsToPause, payoutsArePaused } from '../postgres/payoutsToPause.ts';
@@ -29,10 +30,11 @@ import { notePayoutWait, payoutsWaitingSince } from '../postgres/payoutWaits.ts'
 import { pauseAfterRestore } from '../subscribers/transfers/afterRestore.ts';
 import { auditWorker } from '../subscribers/transfers/audit.ts';
 import { batchesWorker, createTogether } from '../subscribers/transfers/batches.ts';
-import { createFundingProof, createMoneyProof } from '../subscribers/transfers/fundingProof.ts';
+import { createFundingProof, createUnmatchedProof } from '../subscribers/transfers/fundingProof.ts';
 import { impossibleWorker } from '../subscribers/transfers/impossible.ts';
 import { noncesWorker } from '../subscribers/transfers/nonces.ts';
 import { createOutflowCheck } from '../subscribers/transfers/outflows.ts';
+import { createOwnMoney, type OwnMoney } from '../subscribers/transfers/ownMoney.ts';
 import { createRecall } from '../subscribers/transfers/recall.ts';
 import { createUnderway } from '../subscribers/transfers/underway.ts';
 import { transfersWorker, transfersWorkerName } from '../subscribers/transfers/worker.ts';
@@ -52,26 +54,38 @@ const lookLeast_ms = 200;
 export interface OwnerNeeds extends Pick<Core, 'workHandle' | 'clock' | 'chains'> {
   /** What a withdrawal must leave. */
   readonly owed: OwedOn;
+  /** Null on an instance whose signer checks whose money a transfer is made from, or that signs nothing. */
+  readonly own: OwnMoney | null;
 }
 
 /** Every stream that may owe a transfer; the only list of them. */
-export function transferOwners({ workHandle: handle, clock, chains, owed }: OwnerNeeds): TransferOwners {
-  const ofPayments = { handle, clock, proveFunding: createFundingProof(chains) };
+export function transferOwners({ workHandle: handle, clock, chains, owed, own }: OwnerNeeds): TransferOwners {
+  const ofPayments = { handle, clock, proveFunding: createFundingProof(chains, own) };
   const railOf = (chainId: ChainId) => chains.get(chainId)?.rail;
   return {
     payout: payoutOwner(ofPayments),
     refund: refundOwner(ofPayments),
     batch: batchOwner(ofPayments),
     operation: operationOwner({ handle, clock, railOf, owedOn: owed }),
-    unmatchedRefund: unmatchedRefundOwner({ handle, clock, proveMoney: createMoneyProof(chains) }),
+    unmatchedRefund: unmatchedRefundOwner({ handle, clock, proveMoney: createUnmatchedProof(chains, own) }),
   };
 }
+
+/** A signer of its own checks the same for itself, and alone can tell whose deposits on Solana are. */
+function ownMoneyOf({ config, workHandle: handle, store, chains }: Core): OwnMoney | null {
+  if (config.signing.remote !== null) return null;
+  const ingesters = new Map([...chains].map(([chainId, { ingester }]) => [chainId, ingester]));
+  return createOwnMoney({ handle, store: store.workers, ingesters, isOwnDeposit: ownDepositsOf(config.treasuries) });
+}
+
+const ownersOn = (core: Core): TransferOwners =>
+  transferOwners({ ...core, owed: owedOn(core.database), own: ownMoneyOf(core) });
 
 /** All in one instance: the signers' hourly limit counts over all chains. */
 export function transferWorkers(core: Core, signers: Signers, lately: SpentLately): readonly RoleWorker[] {
   const { workHandle, clock, crash, chains, database, telemetry } = core;
   const turn = inTurn();
-  const owners = transferOwners({ ...core, owed: owedOn(core.database) });
+  const owners = ownersOn(core);
   const recent = (since: Parameters<typeof recentTransfers>[1]['since']) =>
     recentTransfers(database, { since, max: recentMax });
   const coins = new Map(core.config.chains.map(({ chainId, coin }) => [chainId, coin]));
@@ -163,7 +177,7 @@ export function impossiblePayouts(core: Core): readonly RoleWorker[] {
   const worker = impossibleWorker({
     handle,
     clock,
-    owners: transferOwners({ ...core, owed: owedOn(core.database) }),
+    owners: ownersOn(core),
     rails: new Map([...chains].map(([id, { rail }]) => [id, rail])),
     after_ms: config.payoutImpossible_hours * hour_ms,
     refusedSince: (since, max) => payoutsWaitingSince(database, 'refusedByToken', since, max),
@@ -174,7 +188,7 @@ export function impossiblePayouts(core: Core): readonly RoleWorker[] {
 
 export function transferAudits(core: Core): readonly RoleWorker[] {
   const { chains, database, telemetry } = core;
-  const owners = transferOwners({ ...core, owed: owedOn(core.database) });
+  const owners = ownersOn(core);
   return [...chains].map(([chainId, { rail }]) => ({
     worker: auditWorker({
       owners,

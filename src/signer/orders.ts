@@ -126,6 +126,7 @@ const isPurpose = ({ kind, reference, appId }: SigningPurpose, outgoing: Outgoin
 const isOrdered = (asked: TransferOrder, ordered: TransferOrder): boolean =>
   asked.chainId === ordered.chainId &&
   asked.token.address === ordered.token.address &&
+  asked.token.symbol === ordered.token.symbol &&
   asked.token.decimals === ordered.token.decimals &&
   asked.receiver === ordered.receiver &&
   asked.receiverMemo === ordered.receiverMemo &&

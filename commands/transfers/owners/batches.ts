@@ -22,7 +22,7 @@ import {
 } from '../../../domain/batch/batch.ts';
 import type { PayoutBatchEvent } from '../../../domain/batch/events.ts';
 import { type Decision, isRefusal, type Refusal, refuse } from '../../../domain/decider.ts';
-import { copyBatch, joinBatch } from '../../../domain/payment/batched.ts';
+import { copyBatch, isMemberOf, joinBatch } from '../../../domain/payment/batched.ts';
 import { lostFunding } from '../../../domain/payment/counting.ts';
 import { payoutOwed } from '../../../domain/payment/owed.ts';
 import { type Payment, type PaymentState, paymentDecider } from '../../../domain/payment/state.ts';
@@ -108,15 +108,21 @@ async function gather(
   return handle(payoutBatch, id, (state) => gatherBatch(state, joined, clock.now()), { cause, appId: null });
 }
 
-/** The money of each member, and that nobody holds its payout: both may have changed since it joined. */
+/**
+ * Proves the money of each member, and that its own stream names this batch, its place and what it is paid: an operator may hold the payout
+ * since it joined, its money may leave its chain, and the batch's stream may be forged.
+ */
 async function proveMembers({ handle, proveFunding }: Deps, id: string, signal: AbortSignal): Promise<StillFunded> {
   const batch = await currentState(handle, payoutBatch, id);
-  const ids = batch ? joinedMembers(batch).map(({ paymentId }) => paymentId) : [];
+  const places = batch?.joined ?? [];
   const look = () =>
     Promise.all(
-      ids.map(async (each) => {
-        const found = await currentState(handle, paymentDecider, each).catch(passOver);
-        return payable(each, isRefusal(found) ? null : found);
+      places.map(async (position) => {
+        const paymentId = batch?.opened.members[position - 1]?.paymentId ?? '';
+        const found = await currentState(handle, paymentDecider, paymentId).catch(passOver);
+        const payment = isRefusal(found) ? null : found;
+        const isMember = batch && payment && isMemberOf(payment, { batch: id, position, opened: batch.opened });
+        return payable(paymentId, isMember ? payment : null);
       }),
     );
   const proven = await Promise.all((await look()).map(({ payment, owed }) => proveFunding(payment, owed, signal)));
@@ -131,6 +137,6 @@ function payable(id: string, payment: PaymentState): { readonly payment: Payment
   if (payment && owed && payment.payoutHeld === null && !lostFunding(payment)) return { payment, owed };
   throw new PayoutBlocked(
     'fundingUnproven',
-    `payment ${id} is held, its money left its chain, or others wrote to its stream: it is not paid with others`,
+    `payment ${id} is held, its money left its chain, it is in another batch, or others wrote to its stream: it is not paid with others`,
   );
 }

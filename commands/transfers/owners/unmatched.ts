@@ -1,6 +1,6 @@
 /** Money that no payment takes up owns its way back. */
 
-import type { Decision } from '../../../domain/decider.ts';
+import { type Decision, isRefusal } from '../../../domain/decider.ts';
 import type { Transfer } from '../../../domain/payment/events.ts';
 import type { TransferKey } from '../../../domain/transfer/key.ts';
 import { failedAttempts } from '../../../domain/transfer/leg.ts';
@@ -9,11 +9,13 @@ import {
   concludeUnmatchedRefund,
   orphanUnmatchedRefund,
   signUnmatchedRefund,
+  unmatchedBacking,
   unmatchedRefundsOwed,
 } from '../../../domain/unmatchedRefund.ts';
 import { currentState, type Handle } from '../../handle.ts';
 import type { Clock } from '../../ports.ts';
 import { nothingToProve, type StillFunded, type TransferOwner } from '../outgoing.ts';
+import { PayoutBlocked } from '../ports.ts';
 
 interface Deps {
   readonly handle: Handle;
@@ -46,7 +48,12 @@ export function unmatchedRefundOwner({ handle, clock, proveMoney }: Deps): Trans
     },
     async proveFunding(key, signal) {
       const state = await load(key);
-      return state ? proveMoney([state.transfer], BigInt(state.transfer.amount), signal) : nothingToProve;
+      const order = unmatchedRefundsOwed(state).find((each) => each.key.part === key.part)?.leg.order;
+      if (!order) return nothingToProve;
+      const backing = unmatchedBacking(state, key.id, order);
+      if (isRefusal(backing)) throw new PayoutBlocked('fundingUnproven', backing.message);
+      const { transfer } = backing;
+      return proveMoney([transfer], BigInt(transfer.amount), signal);
     },
     sign: (key, attempt) => record(key, '', (state) => signUnmatchedRefund(state, key.part, attempt)),
     conclude: (key, outcome) =>

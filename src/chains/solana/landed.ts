@@ -88,10 +88,13 @@ function readIn({ name }: ChainNode, signature: string, shown: unknown): Landed 
 
 function landedIn(signature: string, { slot, meta, transaction }: Json): Landed {
   const told = objectOf('meta', meta);
-  const { accountKeys } = objectOf('message', objectOf('transaction', transaction)['message']);
+  const { message, signatures } = objectOf('transaction', transaction);
+  const { accountKeys } = objectOf('message', message);
+  // The transaction's own first signature is its identity, however it was asked for.
+  const [own = signature] = (optional(signatures, list) ?? []).map(text);
   const { writable, readonly } = optional(told['loadedAddresses'], object) ?? {};
   const accounts = [accountKeys, writable ?? [], readonly ?? []].flatMap((part) => list(part).map(text));
-  return landedBy(signature, whole(slot), accounts, told);
+  return landedBy(own, whole(slot), accounts, told);
 }
 
 /**

@@ -3,11 +3,13 @@ import type { Ingester } from '../../../commands/chainPorts.ts';
 import { nothingToProve, type StillFunded } from '../../../commands/transfers/outgoing.ts';
 import { PayoutBlocked, type PayoutRail } from '../../../commands/transfers/ports.ts';
 import { type ChainId, chainOf } from '../../../domain/chains.ts';
+import { isRefusal } from '../../../domain/decider.ts';
 import { rescale } from '../../../domain/money.ts';
-import { payoutBacking, refundBacking } from '../../../domain/payment/backing.ts';
+import { forgeryIn, payoutBacking, refundBacking } from '../../../domain/payment/backing.ts';
 import type { Transfer } from '../../../domain/payment/events.ts';
 import type { Payment } from '../../../domain/payment/state.ts';
 import type { Owed } from '../../../domain/transfer/owed.ts';
+import type { OwnMoney } from './ownMoney.ts';
 
 /**
  * @returns asks again, in one call where all is well: transfers wait for their turn, and a block may leave meanwhile
@@ -22,12 +24,22 @@ interface Witness {
 
 type Witnesses = ReadonlyMap<ChainId, Witness>;
 
-/** What a payment's transfer is made from. */
-export function createFundingProof(chains: Witnesses): ProveFunding {
+/**
+ * Proves the money that a payment's transfer is made from. A withdrawal of cashback is made of no payin.
+ * @param own null where the signer checks whose money it is (src/signer/backing.ts)
+ */
+export function createFundingProof(chains: Witnesses, own: OwnMoney | null = null): ProveFunding {
   const prove = createMoneyProof(chains);
-  return (payment, owed, signal) => {
-    const { payins, needed } =
-      owed.key.kind === 'refund' ? refundBacking(payment, owed.leg.order) : payoutBacking(payment);
+  return async (payment, owed, signal) => {
+    const { order } = owed.leg;
+    const backing = owed.key.kind === 'refund' ? refundBacking(payment, order) : payoutBacking(payment, order);
+    if (isRefusal(backing)) throw unproven(backing.message);
+    if (backing === null) {
+      await mustBeOurs(own?.objectionToWithdrawal(payment));
+      return nothingToProve;
+    }
+    const { payins, needed } = backing;
+    await mustBeOurs(own?.objectionToPayins(owed.key.id, payment, payins));
     return prove(
       payins.map(({ transfer }) => transfer),
       needed,
@@ -36,21 +48,25 @@ export function createFundingProof(chains: Witnesses): ProveFunding {
   };
 }
 
-/** @param needed what the transfers must come to, in units of their token */
+/** @param needed sum that the transfers, all of one token, must reach: above zero, in units of the token */
 export type ProveMoney = (transfers: readonly Transfer[], needed: bigint, signal: AbortSignal) => Promise<StillFunded>;
 
 /**
- * The log says that the money was final when it was recorded. Its chain may have changed since, and whoever got at the log may have
- * written what he liked.
+ * The log says that the money was final when it was recorded. Its chain may have changed since, and an attacker who can append to the log
+ * may have written anything.
  */
 export function createMoneyProof(chains: Witnesses): ProveMoney {
   return async (transfers, needed, signal) => {
     const [first] = transfers;
-    if (needed === 0n) return nothingToProve;
-    const usd = first ? rescale(needed, first.token.decimals, 0) : 0n;
-    await Promise.all(transfers.map((transfer) => prove(transfer, usd, signal)));
     const sum = transfers.reduce((total, { amount }) => total + BigInt(amount), 0n);
-    if (sum < needed) throw unproven(`the log shows ${sum} of ${needed} units that it is paid from`);
+    if (!first || needed <= 0n || sum < needed)
+      throw unproven(`the log shows ${sum} of ${needed} units that it is paid from`);
+    for (const transfer of transfers) {
+      const forged = forgeryIn(transfer);
+      if (forged !== undefined) throw unproven(forged);
+    }
+    const usd = rescale(needed, first.token.decimals, 0);
+    await Promise.all(transfers.map((transfer) => prove(transfer, usd, signal)));
     return async () => void (await Promise.all(transfers.map((transfer) => checkThere(transfer, signal))));
   };
 
@@ -66,6 +82,21 @@ export function createMoneyProof(chains: Witnesses): ProveMoney {
     const { agreed, dispute } = await chain.ingester.agreed(transfer, { pass: 'final', usd }, signal);
     if (!agreed) throw unproven(`transaction ${transfer.txHash}: ${dispute?.message ?? 'not shown'}`);
   }
+}
+
+/** @throws PayoutBlocked for an objection */
+async function mustBeOurs(objection: Promise<string | undefined> | undefined): Promise<void> {
+  const why = await objection;
+  if (why !== undefined) throw unproven(why);
+}
+
+/** Proves money that no payment takes up before it goes back. @param own as for `createFundingProof` */
+export function createUnmatchedProof(chains: Witnesses, own: OwnMoney | null): ProveMoney {
+  const prove = createMoneyProof(chains);
+  return async (transfers, needed, signal) => {
+    for (const transfer of transfers) await mustBeOurs(own?.objectionToUnmatched(transfer));
+    return prove(transfers, needed, signal);
+  };
 }
 
 const unproven = (why: string): PayoutBlocked =>

@@ -166,6 +166,14 @@ describe('what is signed of one payment’s money', () => {
       .thenRefused('forbidden');
   });
 
+  it('is taken by a known transfer in no other amount and no other token: a failed request makes no room', () => {
+    const first = take('one', 2);
+    for (const other of [take('one', 100), take('one', 3), take('one', 1), take('one', 2, { asset: '56 usdc' })])
+      given([used(first)])
+        .when(asked(other, ['one']))
+        .thenRefused('forbidden', /was to take 2 of 1 usdc/);
+  });
+
   it('counts what came later, each token by itself', () => {
     const later = take('one/refund-1', 50, { came: [...came, { transferId: 'b', amount: '50' }] });
     given([used(payout)])

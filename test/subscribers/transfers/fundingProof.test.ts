@@ -3,10 +3,16 @@ import type { Agreement } from '../../../commands/chainPorts.ts';
 import { PayoutBlocked } from '../../../commands/transfers/ports.ts';
 import type { PaymentEvent, Transfer } from '../../../domain/payment/events.ts';
 import { payoutOwed } from '../../../domain/payment/owed.ts';
-import { createFundingProof, type ProveFunding } from '../../../src/subscribers/transfers/fundingProof.ts';
+import {
+  createFundingProof,
+  createUnmatchedProof,
+  type ProveFunding,
+} from '../../../src/subscribers/transfers/fundingProof.ts';
+import type { OwnMoney } from '../../../src/subscribers/transfers/ownMoney.ts';
 import * as p from '../../support/payments.ts';
 
 const { signal } = new AbortController();
+const isUnproven = (error: unknown): boolean => error instanceof PayoutBlocked && error.reason === 'fundingUnproven';
 
 async function proveWith(prove: ProveFunding, history: readonly PaymentEvent[]) {
   const payment = p.paymentAfter(history);
@@ -76,6 +82,48 @@ describe('before a payout is signed', () => {
     const crumbs = p.payin({ in: p.bnbUsdc, amount: '0.00000000001001' });
     const history = [created, p.confirmed(crumbs), p.funded([crumbs]), p.payoutRequested()];
     await assert.rejects(prove(history), /the log shows 0 of/);
+  });
+
+  it('it is refused when the log orders more than came in, or says that nothing had to come', async () => {
+    const whole = p.payoutRequested('909.99');
+    const zero = { received: '0', sourceAmount: '0', fee: '0', payout: '0' };
+    const histories: readonly (readonly PaymentEvent[])[] = [
+      [...p.paid, whole],
+      [...p.unpaid, p.detected(), p.confirmed(), p.funded([p.payin()], { payout: '909.99' }), whole],
+      [...p.unpaid, p.detected(), p.confirmed(), p.funded([p.payin()], zero), whole],
+      [...p.unpaid, p.detected(), p.confirmed(), p.funded([p.payin()], { ...zero, payout: '909.99' }), whole],
+    ];
+    for (const history of histories) await assert.rejects(prove(history), isUnproven);
+    for (const needed of [0n, -1n])
+      await assert.rejects(
+        createUnmatchedProof(chainThat({ agreed: true }), null)([p.payin()], needed, signal),
+        isUnproven,
+      );
+    assert.deepEqual(asked, []);
+  });
+
+  it('it is refused when what came in is on its way back', async () => {
+    const back = p.refundRequested('10.01');
+    await assert.rejects(prove([...p.unpaid, p.confirmed(), back, p.funded(), p.payoutRequested()]), isUnproven);
+  });
+
+  it('it is refused when the payment is another treasury’s, or pays out credit that nobody withdrew', async () => {
+    const cashback = p.funded([p.payin()], { rule: 'cashback' });
+    const given: (string | undefined)[] = [undefined, 'none of ours'];
+    for (const objection of given) {
+      const own: OwnMoney = {
+        objectionToPayins: async () => objection,
+        objectionToWithdrawal: async () => objection,
+        objectionToUnmatched: async () => objection,
+      };
+      const proof = createFundingProof(chainThat({ agreed: true }), own);
+      for (const history of [p.ordered, [...p.unpaid, cashback, p.payoutRequested()]])
+        if (objection === undefined) await proveWith(proof, history);
+        else await assert.rejects(proveWith(proof, history), isUnproven);
+      const unmatched = createUnmatchedProof(chainThat({ agreed: true }), own)([p.payin()], 1n, signal);
+      if (objection === undefined) await unmatched;
+      else await assert.rejects(unmatched, isUnproven);
+    }
   });
 
   it('it is refused when no node of the chain is configured any more', async () => {

@@ -64,7 +64,9 @@ export function createTransferReader({ networkPassphrase, treasury, payinContrac
     },
     transfers(found, asked) {
       if (found.status !== 'SUCCESS') return [];
-      const txHash = asked === found.innerHash ? hashOf(found.envelopeXdr, networkPassphrase) : asked;
+      // Nodes decode capital letters too: a payin has one identity, however its hash was written.
+      const hash = asked.toLowerCase();
+      const txHash = hash === found.innerHash ? hashOf(found.envelopeXdr, networkPassphrase) : hash;
       const closedAt = instant(found.createdAt_s * 1_000);
       return found.events.flatMap((events, operation) =>
         movementsOf(watched, events.flatMap(seenInMeta(isWatched))).map((movement, nth) =>

@@ -1,0 +1,11 @@
+import type { Mutant } from '../mutant.ts';
+
+export const mutant: Mutant = {
+  bug: 'the decimals of a token are those that a payment’s terms state',
+  seenIn: 'bridges that took decimals from the message',
+  file: 'domain/payment/backing.ts',
+  from: '  if (!isListed(source) || !isListed(destination))',
+  to: '  if (!source.chainId)',
+  breaks: 'paidFor',
+  specs: ['test/domain/payment/backing.test.ts'],
+};
