@@ -16,6 +16,10 @@ export interface World {
   accountAt(chainId: ChainId, address: string): string | null;
   /** The account that holds what is paid to an address, as the chain's events name it. */
   holderOf(chainId: ChainId, address: string): string;
+  /** The memo that an address contains; null if it contains none. */
+  memoIn(chainId: ChainId, address: string): string | null;
+  /** Whether a block is behind the last one that was read of the address, so that no node had it yet. */
+  isBehindEnd(chainId: ChainId, address: string, block: string | null): boolean;
   /** Whether the chain was read there: an account's, or a deposit's, transactions as far as this block. */
   wasRead(chainId: ChainId, address: string, block: string | null): boolean;
   /** Whether the claim is of a network that began anew: nodes of the new network cannot return its transaction. */

@@ -28,15 +28,12 @@ import {
   landedData,
   moved,
   on,
-  onBase,
   paymentA,
-  paymentB,
   payout,
   showing,
   shown,
   thief,
   usdc,
-  withCost,
 } from './honest.ts';
 import { audit, type Ground, pointed, type Said, type Shown, written } from './world.ts';
 
@@ -75,7 +72,12 @@ describe('the audit finds', () => {
         (log: readonly Said[], type) => instead(log, paymentA, type, () => ({ transfer })),
         terms,
       );
-      const said = instead(seen, paymentA, 'PaymentFunded', () => ({ rule: 'short', received: digits(came), sourceAmount: digits(came), ...by }));
+      const said = instead(seen, paymentA, 'PaymentFunded', () => ({
+        rule: 'short',
+        received: digits(came),
+        sourceAmount: digits(came),
+        ...by,
+      }));
       return tell(said).then((found) => found.filter((each) => each.endsWith(`${paymentA} 3`)));
     };
     const tolerated = { payout: digits('9.95') };
@@ -114,7 +116,7 @@ describe('the audit of payouts on EVM finds', () => {
     const grounds = [{ ...ethereum, holds: { ...ethereum.holds, coin: 100_000n - 3n * gas } }, base];
     const said = instead(honest, paymentA, 'PayoutConfirmed', () => ({ cost: { ...cost, rent: '900000' } }));
     const found = await tell(said, grounds);
-    assert.ok(found.includes(`costWrong ${paymentA} 6`), found.join());
+    assert.ok(found.includes(`costWrong ${paymentA} 5`), found.join());
     const unsaid = await tell(honest, grounds);
     assert.ok(
       unsaid.some((each) => each.startsWith('outflowElsewhere')),
@@ -128,7 +130,10 @@ const rentOfAccount = 2_039_280n;
 const came = { ...payin({ in: solanaUsdc, tx: 'solana' }), to: depositAddress };
 const paid = attempt(1, { to: solanaUsdc, nonce: null });
 const swept = hashOf('swept');
-const withRent = (rent: bigint) => ({ ...settled(paid), data: { ...settled(paid).data, cost: { ...cost, rent: rent.toString() } } });
+const withRent = (rent: bigint) => ({
+  ...settled(paid),
+  data: { ...settled(paid).data, cost: { ...cost, rent: rent.toString() } },
+});
 const logOf = (rent: bigint, arrived = '10.01'): Said[] => [
   ...books(501, { [asset]: digits('100.00'), coin: '10000000000' }),
   ...on(
@@ -145,7 +150,13 @@ const logOf = (rent: bigint, arrived = '10.01'): Said[] => [
     {
       type: 'OperationOrdered',
       data: {
-        ...{ kind: 'sweep', chainId: 501, account: treasuryAccount, token: solanaUsdc.token, receiver: treasuryAccount },
+        ...{
+          kind: 'sweep',
+          chainId: 501,
+          account: treasuryAccount,
+          token: solanaUsdc.token,
+          receiver: treasuryAccount,
+        },
         ...{ receiverMemo: null, amount: digits(arrived), value_microUsd: '0', approvals: 0, reason: 'a sweep' },
         form: { kind: 'flush', deposits: [{ address: depositAddress, salt: '0x01' }] },
         ...{ by: 'worker:sweeps', orderedAt: minute(10) },
@@ -220,7 +231,10 @@ describe('the audit of Solana', () => {
 
   it('finds a deposit that was swept in part', async () => {
     const left = [tokens('-0.01', treasuryAccount), tokens('-10.00', thief)];
-    const arrived = [tokens('0.01', depositAddress), { asset: 'coin', amount: rentOfAccount, counterparty: depositAddress }];
+    const arrived = [
+      tokens('0.01', depositAddress),
+      { asset: 'coin', amount: rentOfAccount, counterparty: depositAddress },
+    ];
     const found = await tell(logOf(rentOfAccount, '0.01'), solana({ left, arrived }));
     assert.deepEqual(found, [`sweptElsewhere deposit ${depositAddress} -`]);
     const unnamed = await tell(logOf(rentOfAccount, '0.01'), solana({ left: [tokens('-10.01', null)], arrived }));
@@ -232,7 +246,7 @@ describe('the audit of Solana', () => {
   it('finds rent of more than one account for one payout, and coin that leaves with a sweep', async () => {
     const much = 9_000_000_000n;
     const found = await tell(logOf(much), solana({ payout: [tokens('-10.00', merchantWallet), rentTo(much)] }));
-    assert.ok(found.includes(`costWrong ${paymentA} 5`), found.join());
+    assert.ok(found.includes(`costWrong ${paymentA} 4`), found.join());
     const arrived = [tokens('10.01', depositAddress), rentTo(much)];
     const away = await tell(logOf(rentOfAccount), solana({ arrived }));
     assert.ok(
@@ -241,5 +255,3 @@ describe('the audit of Solana', () => {
     );
   });
 });
-
-void [onBase, paymentB, withCost];

@@ -6,7 +6,6 @@ import {
   confirmed,
   created,
   customerWallet,
-  depositAddress,
   digits,
   funded,
   hashOf,
@@ -19,7 +18,7 @@ import {
   stellarUsdc,
   treasuryAccount,
 } from '../support/payments.ts';
-import { books, honest, instead, on, onBase, paymentA, paymentB, showing, shown, thief, vault, withCost } from './honest.ts';
+import { books, honest, instead, on, paymentA, shown, thief, vault, withCost } from './honest.ts';
 import { audit, block, type Ground, pointed, type Said, type Shown, written } from './world.ts';
 
 const tell = async (said: readonly Said[], grounds: readonly Ground[] = shown) =>
@@ -36,7 +35,9 @@ describe('the audit finds a payin', () => {
   it('whose sender is not the one on the chain', async () => {
     const said = ['PayinDetected', 'PayinConfirmed'].reduce(
       (log: readonly Said[], type) =>
-        instead(log, paymentA, type, ({ transfer }: { transfer: object }) => ({ transfer: { ...transfer, from: thief } })),
+        instead(log, paymentA, type, ({ transfer }: { transfer: object }) => ({
+          transfer: { ...transfer, from: thief },
+        })),
       honest,
     );
     assert.deepEqual(await tell(said), [`payinForged ${paymentA} 2`]);
@@ -56,7 +57,12 @@ describe('the audit finds a payin', () => {
 const asset = stellarUsdc.token.address;
 const units = (amount: string) => BigInt(digits(amount, stellarUsdc));
 const stellarBooks = (usdc: bigint): Said[] => books(1500, { [asset]: usdc.toString(), coin: '1000000' });
-const came = { ...payin({ in: stellarUsdc, tx: 'stellar' }), txHash: hashOf('stellar').slice(2), to: treasuryAccount, memo: '17' };
+const came = {
+  ...payin({ in: stellarUsdc, tx: 'stellar' }),
+  txHash: hashOf('stellar').slice(2),
+  to: treasuryAccount,
+  memo: '17',
+};
 const paid = { ...attempt(1, { to: stellarUsdc, nonce: '3' }), receiverMemo: '99', chainId: 1500 as const };
 const own: readonly DomainEvent[] = (() => {
   const { data } = created({ from: stellarUsdc, to: stellarUsdc });
@@ -132,7 +138,13 @@ describe('the audit of an address that payments share, with memos,', () => {
     const only = on(paymentA, own[0] as DomainEvent);
     const [ground] = stellar('17');
     const grounds = ground
-      ? [{ ...ground, transactions: ground.transactions.slice(0, 1), holds: { [asset]: units('110.01'), coin: 1_000_000n } }]
+      ? [
+          {
+            ...ground,
+            transactions: ground.transactions.slice(0, 1),
+            holds: { [asset]: units('110.01'), coin: 1_000_000n },
+          },
+        ]
       : [];
     const opened = stellarBooks(units('100.00'));
     const books1500 = `books-1500-${treasuryAccount}`;
@@ -145,9 +157,7 @@ describe('the audit of an address that payments share, with memos,', () => {
     const foreign = { ...seen, data: { ...seen.data, transfer: { ...came, memo: '4711' } } };
     const [there] = grounds;
     assert.ok(there);
-    const others = [
-      { ...there, transactions: [movedThere(came.txHash, 100, units('10.01'), customerWallet, '4711')] },
-    ];
+    const others = [{ ...there, transactions: [movedThere(came.txHash, 100, units('10.01'), customerWallet, '4711')] }];
     assert.deepEqual(await tell([...opened, ...only, ...on(stream, foreign)], others), []);
   });
 
@@ -171,5 +181,3 @@ describe('the audit of an address that payments share, with memos,', () => {
     ]);
   });
 });
-
-void [depositAddress, onBase, paymentB, showing];

@@ -1,22 +1,13 @@
 /** What leaves by an operator's word: adoptions that hide where money went, and many small withdrawals. */
 import assert from 'node:assert/strict';
-import {
-  attempt,
-  digits,
-  hashOf,
-  merchantWallet,
-  minute,
-  treasuryAccount,
-} from '../support/payments.ts';
+import { attempt, digits, hashOf, minute } from '../support/payments.ts';
 import {
   gas,
   honest,
-  instead,
   landedData,
   moved,
   on,
   payout,
-  paymentA,
   showing,
   shown,
   thief,
@@ -61,7 +52,10 @@ describe('the audit of adoptions', () => {
   const stolen = moved(hashOf('away'), 240, '-100.00', thief);
 
   it('finds nothing in one to an address of the book, and lists it', async () => {
-    const report = await audit({ log: written([...honest, ...on(treasuryStream, adopted(away))]), grounds: after('100.00', 1n, away) });
+    const report = await audit({
+      log: written([...honest, ...on(treasuryStream, adopted(away))]),
+      grounds: after('100.00', 1n, away),
+    });
     assert.deepEqual(pointed(report), []);
     assert.deepEqual(
       report.byWord.map(({ stream, what }) => [stream, what]),
@@ -125,13 +119,22 @@ describe('the audit of withdrawals', () => {
   it('finds several within a day that make more than one operator may order, at the one that exceeds it', async () => {
     // 50 of the honest log, and 300 each: 950 is within 1,000, 1,250 is not.
     const rich = await withdrawals(4);
-    assert.deepEqual(rich.filter((each) => each.startsWith('approvalMissing')), ['approvalMissing operation-n3 0']);
-    assert.deepEqual((await withdrawals(3)).filter((each) => each.startsWith('approvalMissing')), []);
+    assert.deepEqual(
+      rich.filter((each) => each.startsWith('approvalMissing')),
+      ['approvalMissing operation-n3 0'],
+    );
+    assert.deepEqual(
+      (await withdrawals(3)).filter((each) => each.startsWith('approvalMissing')),
+      [],
+    );
   });
 
   it('finds nothing in several that were approved, or ordered on different days', async () => {
     for (const how of [{ approvals: 1 }, { apart: 24 * 60 }])
-      assert.deepEqual((await withdrawals(4, how)).filter((each) => each.startsWith('approvalMissing')), []);
+      assert.deepEqual(
+        (await withdrawals(4, how)).filter((each) => each.startsWith('approvalMissing')),
+        [],
+      );
   });
 
   it('finds one that was signed or landed after it was called off', async () => {
@@ -141,5 +144,3 @@ describe('the audit of withdrawals', () => {
     assert.ok(found.includes('illegalEvent operation-w1 2'), found.join());
   });
 });
-
-void [instead, merchantWallet, paymentA, treasuryAccount];

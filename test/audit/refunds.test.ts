@@ -53,7 +53,14 @@ describe('the audit of refunds finds', () => {
   const back = showing(shown, 8453, onBase(moved(whole.hash, 205, '-10.01', customerWallet)));
 
   it('a payout after the payment bounced and was refunded', async () => {
-    const said = withA(confirmed(), funded(), payoutRequested(), bounced('payoutImpossible', '10.01'), ...refunded, ...paidOut.slice(1));
+    const said = withA(
+      confirmed(),
+      funded(),
+      payoutRequested(),
+      bounced('payoutImpossible', '10.01'),
+      ...refunded,
+      ...paidOut.slice(1),
+    );
     const found = await tell(said, back);
     assert.ok(found.includes(`illegalEvent ${paymentA} 8`), found.join());
     assert.ok(found.includes(`refundBeyondCap ${paymentA} 9`), found.join());
@@ -139,7 +146,13 @@ describe('the audit of unmatched money', () => {
   const seen = { type: 'UnmatchedPayinSeen', data: { transfer: came, seenAt: minute(6) } };
   const ordered = {
     type: 'UnmatchedPayinRefundRequested',
-    data: { receiverAddress: customerWallet, receiverMemo: null, reason: 'asked', networkFee: '0', requestedAt: minute(7) },
+    data: {
+      receiverAddress: customerWallet,
+      receiverMemo: null,
+      reason: 'asked',
+      networkFee: '0',
+      requestedAt: minute(7),
+    },
   };
   const off = { type: 'UnmatchedRefundCalledOff', data: { reason: 'the merchant knows it', calledOffAt: minute(8) } };
   const brought = onBase(moved(came.txHash, 150, '10.01', customerWallet, { account: depositAddress }));
@@ -154,7 +167,12 @@ describe('the audit of unmatched money', () => {
       proof: {
         reason: 'reverted',
         detail: 'reverted in block 300, final',
-        landed: { hash: first.hash, blockNumber: '300', blockHash: block(300).blockHash, cost: { payer: first.account, fee: gas.toString() } },
+        landed: {
+          hash: first.hash,
+          blockNumber: '300',
+          blockHash: block(300).blockHash,
+          cost: { payer: first.account, fee: gas.toString() },
+        },
       },
     },
   };
@@ -182,10 +200,10 @@ describe('the audit of unmatched money', () => {
     );
     const [ethereum, base] = shown;
     const holds = { ...base.holds, ...withLess(base, '10.01', 2n) };
-    const grounds = [brought, failed, sent].reduce(
-      (all: readonly [Ground, Ground], each) => showing(all, 8453, each),
-      [ethereum, { ...base, holds }] as const,
-    );
+    const grounds = [brought, failed, sent].reduce((all: readonly [Ground, Ground], each) => showing(all, 8453, each), [
+      ethereum,
+      { ...base, holds },
+    ] as const);
     const report = await audit({ log: written([...honest, ...said]), grounds });
     assert.deepEqual(pointed(report), []);
     const row = report.payments.find(({ chainId }) => chainId === 8453);

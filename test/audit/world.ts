@@ -153,9 +153,12 @@ export function witnessOf({ chainId, transactions, holds, holders = {}, memos = 
       standing: async () => standing,
     },
     blockAt: async () => 1n,
-    async *deposits(addresses, range) {
-      for (const found of of(addresses, range.from, range.to)) yield { address: found.account, transaction: found };
-    },
+    // Payments share the treasury's own address where there are memos.
+    ...(chainOf(chainId).family !== 'stellar' && {
+      async *deposits(addresses: readonly string[], range: { readonly from: bigint; readonly to: bigint }) {
+        for (const found of of(addresses, range.from, range.to)) yield { address: found.account, transaction: found };
+      },
+    }),
   };
 }
 

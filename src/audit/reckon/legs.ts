@@ -38,8 +38,9 @@ interface Landed {
   readonly block: string;
   readonly cost: AttemptClaim['cost'];
   readonly arrived: string | null;
-  /** Log position of the event that says so. */
+  /** Log position of the event that says so, and when it was written. */
   readonly position: string;
+  readonly at: string;
 }
 
 export interface Leg {
@@ -50,7 +51,12 @@ export interface Leg {
   settled(): { readonly amount: bigint } | null;
   /** Log position of the last attempt's signature; null before one. */
   signedAt(): string | null;
+  /** Whether an attempt landed, or can still land. */
+  mayLand(): boolean;
 }
+
+/** Events that nothing has that was called off. */
+export const landing: ReadonlySet<string> = new Set(['Signed', 'Confirmed', 'Short']);
 
 const settledFates: ReadonlySet<string> = new Set(['settled', 'short']);
 
@@ -86,8 +92,19 @@ export function createLeg(ordered: Ordered, out: Out): Leg {
     if (attempt.fate === 'dead' || attempt.lapsed)
       find('illegalEvent', entry, `attempt ${number} was proven dead before`);
     attempt.fate = fate;
-    attempt.landed = { block: blockNumber, cost, arrived, position: entry.position };
+    const { position, at } = entry;
+    attempt.landed = { block: blockNumber, cost, arrived, position, at };
+    checkLeft(entry);
     if (fate === 'settled') settled = number;
+  }
+
+  /** No token of the catalogue charges its sender: nothing more than the order leaves. */
+  function checkLeft(entry: Entry): void {
+    const { cost, arrived } = entry.data;
+    const left = BigInt(cost?.left ?? ordered.amount);
+    if (left > ordered.amount) find('costWrong', entry, `${left} left, ${ordered.amount} was ordered`);
+    if (ordered.form !== 'flush' && arrived !== undefined && BigInt(arrived) > left)
+      find('costWrong', entry, `${arrived} arrived of ${left} that left`);
   }
 
   function die(entry: Entry) {
@@ -119,15 +136,16 @@ export function createLeg(ordered: Ordered, out: Out): Leg {
     },
     settled: () => (settled === null ? null : { amount: ordered.amount }),
     signedAt: () => [...attempts.values()].at(-1)?.entry.position ?? null,
+    mayLand: () => [...attempts.values()].some(({ fate }) => fate !== 'dead'),
   };
 }
 
 /** It failed on its chain, or can never come there. */
-function bury(attempt: Attempt, { reason, landed }: Entry['data'], { position }: Entry): void {
+function bury(attempt: Attempt, { reason, landed }: Entry['data'], { position, at }: Entry): void {
   attempt.fate = 'dead';
   attempt.lapsed = reason === 'validityPassed';
   if (landed && landed.hash === attempt.entry.data.hash)
-    attempt.landed = { block: landed.blockNumber, cost: landed.cost, arrived: null, position };
+    attempt.landed = { block: landed.blockNumber, cost: landed.cost, arrived: null, position, at };
 }
 
 /** After an operator has decided about one that fell short. */
@@ -159,9 +177,11 @@ function claimOf(ordered: Ordered, { entry, fate, landed }: Attempt, settledBy: 
     asset: data.token.address,
     amount: data.amount,
     receiver: data.receiver,
+    memo: data.receiverMemo ?? null,
     form: ordered.form,
     fate,
     position: landed?.position ?? entry.position,
+    at: landed?.at ?? entry.at,
     block: landed?.block ?? null,
     cost: landed?.cost ?? null,
     arrived: settledFates.has(fate) ? (landed?.arrived ?? null) : null,
