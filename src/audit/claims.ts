@@ -45,6 +45,7 @@ export interface AttemptClaim extends Claimed {
   readonly receiver: string;
   readonly memo: string | null;
   readonly form: 'coin' | 'flush' | 'deploy' | null;
+  readonly purpose: 'paid' | 'refunded' | 'moved';
   readonly fate: 'live' | 'dead' | 'short' | 'settled';
   readonly block: string | null;
   readonly cost: Cost | null;

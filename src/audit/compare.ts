@@ -17,11 +17,20 @@ import {
 import { compareNews } from './compareNews.ts';
 import { comparePaired } from './comparePaired.ts';
 import { type Compared, findAtClaim as find, type World } from './comparing.ts';
+import { differencesOf, enteredBy } from './conserve.ts';
 import { findingAt } from './findings.ts';
 import { scaled } from './reckon/funding.ts';
 
 /** @param facts all of one key */
-export function compareFacts(facts: readonly Fact[], world: World, out: Compared): void {
+export function compareFacts(facts: readonly Fact[], world: World, told: Compared): void {
+  let found = 0;
+  const out: Compared = {
+    ...told,
+    find(finding) {
+      found += 1;
+      told.find(finding);
+    },
+  };
   const said = facts.filter((fact): fact is Once => fact.side === 'once');
   for (const { where, says, code } of said.slice(1))
     out.find(findingAt(code, where, `${says}, and ${said[0]?.where.stream} says so as well`));
@@ -40,6 +49,33 @@ export function compareFacts(facts: readonly Fact[], world: World, out: Compared
   compareSwept(shown, world, out);
   const shownAt = new Set(shown.map(({ account }) => account));
   for (const claim of claims) checkShown(claim, shownAt, world, out);
+  for (const evidence of shown.filter(({ of }) => of === 'treasury'))
+    checkConserved(evidence, claims, found === 0, world, out);
+}
+
+/** Whatever no other comparison found. What came besides is compared with the books at the end. */
+function checkConserved(
+  evidence: Evidence,
+  claims: readonly Claim[],
+  isClean: boolean,
+  world: World,
+  out: Compared,
+): void {
+  const entered = enteredBy(evidence, claims, world);
+  const differences = differencesOf(evidence, entered);
+  out.entered(evidence, entered, differences);
+  if (!isClean || evidence.time >= world.settledBefore) return;
+  const { chainId, account, txHash: hash, block } = evidence;
+  const here = { stream: `treasury-${chainId}-${account}`, revision: null, id: null };
+  for (const [asset, amount] of differences)
+    if (amount < 0n)
+      out.find(
+        findingAt('moneyMissing', here, `${-amount} of ${asset} more left than the log records`, {
+          chainId,
+          hash,
+          block,
+        }),
+      );
 }
 
 const isAttempt = (claim: Claim): claim is AttemptClaim => claim.kind === 'attempt';

@@ -1,12 +1,15 @@
 /** What a comparison of chain and log knows of the world, and whom it tells. */
 import type { ChainId } from '../../domain/chains.ts';
 import type { Claim, Evidence } from './claims.ts';
+import type { Entered } from './conserve.ts';
 import { type Finding, type FindingCode, findingAt } from './findings.ts';
 
 export interface Compared {
   find(finding: Finding): void;
   /** Money that came to an account of the treasury without a word in the log about its transaction: sums may tell of it. */
   unclaimed(evidence: Evidence, asset: string, amount: bigint): void;
+  /** What the log says that a transaction did to an account, and what it did besides, by asset. */
+  entered(evidence: Evidence, entered: readonly Entered[], besides: ReadonlyMap<string, bigint>): void;
   /** A claim of a closed network, which is not compared. */
   skipped(claim: Claim): void;
 }

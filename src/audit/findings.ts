@@ -45,6 +45,8 @@ export const nextSteps = {
   costWrong: 'gas or rent are not what the chain charged',
   sweptElsewhere: 'a deposit’s money went somewhere else than the treasury: the deposit key is not yours alone',
   adoptionWrong: 'what was adopted is not what the transaction did: ask the operator who adopted it',
+  moneyMissing:
+    'more left an account than the log records for the transaction: pause payouts, change the key, adopt it if it was you',
   booksOpen: 'the account holds another amount than recorded: npm run treasury -- books',
   rowDiffers: 'the read model is not what the log says: npm run rebuild',
   rowMissing: 'the log says this row exists: npm run rebuild',

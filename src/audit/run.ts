@@ -254,7 +254,12 @@ function compare(deps: AuditDeps, { claims, accounts, closed }: Told, shown: Cha
   let count = 0;
   for (const facts of grouped<Fact>(shown.evidence, claims)) {
     for (const fact of facts) if (fact.side === 'chain' && fact.of === 'treasury') accounts.moved(fact);
-    compareFacts(facts, world, { find: results.find, unclaimed: accounts.unclaimed, skipped: closed.skip });
+    compareFacts(facts, world, {
+      find: results.find,
+      unclaimed: accounts.unclaimed,
+      entered: accounts.entered,
+      skipped: closed.skip,
+    });
     count += facts.length;
     if (count % 5_000 < facts.length) deps.progress?.({ part: 'comparing', done: null, count });
   }

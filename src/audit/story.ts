@@ -153,7 +153,7 @@ async function shownOf(
       memoIn: (_, address) => witness.history.memoIn?.(address) ?? null,
       isBehindEnd: () => false,
     },
-    { find: (finding) => findings.push(finding), unclaimed: () => {}, skipped: () => {} },
+    { find: (finding) => findings.push(finding), unclaimed: () => {}, entered: () => {}, skipped: () => {} },
   );
   return { claims, shown };
 }

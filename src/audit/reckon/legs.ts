@@ -11,18 +11,23 @@ export interface Ordered {
   readonly memo: string | null;
   readonly amount: bigint;
   readonly form: AttemptClaim['form'];
+  readonly purpose: AttemptClaim['purpose'];
   /** Of the treasury, where the order says whose money it is. */
   readonly owner: string | null;
 }
 
 /** Of a payout or refund, as it was ordered. */
-export const orderedOf = ({ chainId, token, receiverAddress, receiverMemo, amount }: Entry['data']): Ordered => ({
+export const orderedOf = (
+  { chainId, token, receiverAddress, receiverMemo, amount }: Entry['data'],
+  purpose: Ordered['purpose'],
+): Ordered => ({
   chainId,
   asset: token.address,
   receiver: receiverAddress,
   memo: receiverMemo,
   amount: BigInt(amount),
   form: null,
+  purpose,
   owner: null,
 });
 
@@ -179,6 +184,7 @@ function claimOf(ordered: Ordered, { entry, fate, landed }: Attempt, settledBy: 
     receiver: data.receiver,
     memo: data.receiverMemo ?? null,
     form: ordered.form,
+    purpose: ordered.purpose,
     fate,
     position: landed?.position ?? entry.position,
     at: landed?.at ?? entry.at,

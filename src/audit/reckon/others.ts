@@ -92,7 +92,16 @@ export function createUnmatchedReckoner(out: Out): Reckoner {
     // Older ones were sent by hand, and adopted or explained.
     const sent = BigInt(amount) - BigInt(networkFee);
     if (sent < 0n) find('refundBeyondCap', entry, `${networkFee} is taken off of ${amount}`);
-    const ordered = { chainId, asset: token.address, receiver, memo, amount: sent, form: null, owner: null };
+    const ordered = {
+      chainId,
+      asset: token.address,
+      receiver,
+      memo,
+      amount: sent,
+      form: null,
+      owner: null,
+      purpose: 'refunded' as const,
+    };
     ways.push({ leg: createLeg(ordered, out), sent, networkFee: BigInt(networkFee), calledOff: false });
     if (receiver !== seen.data.transfer.from)
       out.byWord({
@@ -242,7 +251,16 @@ export function createOperationReckoner(out: Out, book: Book, approvalFrom_micro
         ordered = entry;
         const { chainId, token, receiver, receiverMemo: memo, amount, form, account: owner } = data;
         leg = createLeg(
-          { chainId, asset: token.address, receiver, memo, amount: BigInt(amount), form: formOf(form), owner },
+          {
+            chainId,
+            asset: token.address,
+            receiver,
+            memo,
+            amount: BigInt(amount),
+            form: formOf(form),
+            owner,
+            purpose: 'moved',
+          },
           out,
         );
       } else if (type === 'OperationApproved') approvedBy.add(data.by);

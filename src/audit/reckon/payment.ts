@@ -156,7 +156,7 @@ function order(payment: Payment, entry: Entry, out: Out): void {
     const what = `ordered ${data.amount} to ${data.receiverAddress}, which the terms do not say`;
     out.find(findingAt('payoutWrong', entry, what));
   }
-  payment.payout ??= createLeg(orderedOf(data), out);
+  payment.payout ??= createLeg(orderedOf(data, 'paid'), out);
   payment.ordered ??= entry;
 }
 

@@ -79,7 +79,7 @@ export function createRefunds(
       const { refund, chainId, token, amount, networkFee = '0' } = entry.data;
       if (refund !== refunds.size + 1) find('illegalEvent', entry, `refund ${refund} follows ${refunds.size} refunds`);
       const [sent, taken] = [BigInt(amount), BigInt(amount) + BigInt(networkFee)];
-      const leg = createLeg(orderedOf(entry.data), out);
+      const leg = createLeg(orderedOf(entry.data, 'refunded'), out);
       refunds.set(refund, { ordered: entry, leg, chainId, asset: token.address, sent, taken, calledOff: false });
       const missing = -left(assetKey(chainId, token.address));
       if (missing > 0n) find('refundBeyondCap', entry, `${missing} more is to go back than is held`);
