@@ -48,9 +48,9 @@ export function compareFacts(facts: readonly Fact[], world: World, told: Compare
   }
   compareSwept(shown, world, out);
   const shownAt = new Set(shown.map(({ account }) => account));
-  for (const claim of claims) checkShown(claim, shownAt, world, out);
   for (const evidence of shown.filter(({ of }) => of === 'treasury'))
     checkConserved(evidence, claims, found === 0, world, out);
+  for (const claim of claims) checkShown(claim, shownAt, world, out);
 }
 
 /** Whatever no other comparison found. What came besides is compared with the books at the end. */

@@ -140,6 +140,8 @@ async function readWhole(
         ? 'its books were closed when its network began anew, and the service has not opened them again yet'
         : 'the log tells nothing of it: its books are not open',
     });
+  if (opening === undefined && youngSince === null && !wasClosed)
+    gaps.push({ of: `${account} on chain ${witness.chainId}`, why: 'its books are not open: no balance is compared' });
   // The service opens books within its first minutes: until then the account is read from the log's own beginning.
   const from = first ?? (await witness.blockAt(youngSince as Instant, deps.signal));
   for (const address of new Set([account, ...payinAddresses]))

@@ -82,6 +82,12 @@ describe('the audit of adoptions', () => {
     assert.ok(found.includes(`adoptionWrong ${treasuryStream} 0`), found.join());
   });
 
+  it('finds one that is recorded for another account than the one that paid', async () => {
+    const said = [...honest, ...on(`treasury-1-${vault}`, adopted(away))];
+    const found = await tell(said, after('100.00', 1n, away));
+    assert.ok(found.includes(`moneyMissing ${treasuryStream} -`), found.join());
+  });
+
   it('finds two of one transaction', async () => {
     const said = [...honest, ...on(treasuryStream, adopted(away), adopted(away))];
     assert.ok((await tell(said, after('100.00', 1n, away))).includes(`adoptionWrong ${treasuryStream} 1`));

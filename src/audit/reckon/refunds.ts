@@ -66,8 +66,10 @@ export function createRefunds(
         });
       return;
     }
-    if (!proof || !isProven(proof))
-      return find('refundElsewhere', entry, `${receiverAddress} is not proven to be an address of a payer`);
+    if (!proof || !isProven(proof)) {
+      find('refundElsewhere', entry, `${receiverAddress} is not proven to be an address of a payer`);
+      return;
+    }
     const theirs = takenBy(key, ({ ordered }) => ordered.data.proof?.sender === proof.sender);
     const sent = sentBy(proof.sender, key);
     if (theirs > sent) find('refundElsewhere', entry, `${theirs} goes back for ${proof.sender}, who sent ${sent}`);
