@@ -11,8 +11,13 @@ export interface Change {
   readonly asset: string;
   /** In smallest units, negative for what left the account. The fee is not in it. */
   readonly amount: bigint;
-  /** Who gave or got it; null where nobody did, as for rent, or several may have. */
+  /**
+   * Who gave or received it. An outflow to several receivers is one change per receiver; an inflow from several names the one who gave
+   * most. Null if the chain names nobody, or if others paid in the same transaction too.
+   */
   readonly counterparty: string | null;
+  /** Stellar: the memo beside the transfer. Omitted if there is none, and on other chains. */
+  readonly memo?: string;
 }
 
 /** A place on the chain. On Solana and Stellar, slots and ledgers are its blocks. */
@@ -62,6 +67,8 @@ export interface HistoryPage {
 /** What an account holds at the end of a block. */
 export interface Standing extends Place {
   readonly time: Instant;
+  /** EVM: number of transactions that the account has sent. Omitted on other chains. */
+  readonly sent?: bigint;
   /** Of the coin and each token of the catalogue, in smallest units; nothing is nought. */
   readonly balances: Readonly<Record<string, bigint>>;
 }
@@ -69,6 +76,8 @@ export interface Standing extends Place {
 export interface AccountHistory {
   /** Returns the account that holds what is paid to an address. Default: the address itself. On Stellar several M addresses are one account. */
   holderOf?(address: string): string;
+  /** Returns the memo that an address contains; null if it contains none. Only Stellar's M addresses contain one. */
+  memoIn?(address: string): string | null;
   readonly chainId: ChainId;
   /** Whether coin that others send is listed. On EVM no node lists it, nor what contracts send: only balances show it. */
   readonly listsCoin: boolean;

@@ -66,7 +66,9 @@ function adopted(state: TreasuryState, strange: Strange, reason: string, now: In
     time,
     succeeded,
     fee: fee.toString(),
-    changes: changes.slice(0, changesMax).map(({ amount, ...change }) => ({ ...change, amount: amount.toString() })),
+    changes: changes
+      .slice(0, changesMax)
+      .map(({ asset, amount, counterparty }) => ({ asset, amount: amount.toString(), counterparty })),
     nextNonce: nextNonceAfter(state, nonce)?.toString() ?? null,
     reason,
     adoptedAt: now,

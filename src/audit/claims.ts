@@ -11,13 +11,19 @@ interface Claimed {
   readonly txHash: string;
   /** Log position of the event that says what became of the transaction: it tells networks of a chain apart. */
   readonly position: string;
+  /** When that event was written. */
+  readonly at: string;
 }
 
 /** Money that the log says came in. */
 export interface InflowClaim extends Claimed {
   readonly kind: 'payin' | 'unmatched';
   readonly transferId: string;
+  readonly from: string;
   readonly to: string;
+  readonly memo: string | null;
+  /** Whether it is at one of the payment's own deposits; false for unmatched funds. */
+  readonly atOwnDeposit: boolean;
   readonly asset: string;
   /** Digits, as all amounts here. */
   readonly amount: string;
@@ -37,7 +43,9 @@ export interface AttemptClaim extends Claimed {
   readonly asset: string;
   readonly amount: string;
   readonly receiver: string;
+  readonly memo: string | null;
   readonly form: 'coin' | 'flush' | 'deploy' | null;
+  readonly purpose: 'paid' | 'refunded' | 'moved';
   readonly fate: 'live' | 'dead' | 'short' | 'settled';
   readonly block: string | null;
   readonly cost: Cost | null;
@@ -51,13 +59,11 @@ export interface OwnClaim extends Claimed {
   readonly kind: 'cancel' | 'topUp' | 'adopted';
   readonly account: string;
   readonly cost: Cost | null;
-  readonly changes: readonly {
-    readonly asset: string;
-    readonly amount: string;
-    readonly counterparty: string | null;
-  }[];
+  readonly changes: Evidence['changes'];
   readonly fee: string;
   readonly block: string | null;
+  /** Of an adoption: receivers that were not usable in the address book when it was adopted. */
+  readonly notInBook?: readonly string[];
 }
 
 /** A transaction that the log says has the hash of a head for its memo. Whose fee it is, its attempt says. */
@@ -97,6 +103,7 @@ export interface Evidence {
     readonly asset: string;
     readonly amount: string;
     readonly counterparty: string | null;
+    readonly memo?: string;
   }[];
   readonly hashMemo?: string;
 }
@@ -115,6 +122,8 @@ export interface Paired {
   readonly where: Where;
   /** All that both must have in common. */
   readonly words: string;
+  /** When the event was written. */
+  readonly at: string;
   readonly code: Finding['code'];
 }
 
@@ -153,7 +162,41 @@ export interface DepositClaim {
   readonly paymentId: string;
 }
 
-export type Fact = Claim | Evidence | Once | Paired | News | Telling;
+/** A deposit that payments share, told apart by its memo. */
+export interface SharedPlace {
+  readonly side: 'place';
+  readonly where: Where;
+  readonly paymentId: string;
+  /** Transfers that the payment has recorded. */
+  readonly payins: number;
+}
+
+/** Unmatched funds that came to a shared address with a memo. */
+export interface UnmatchedAt {
+  readonly side: 'unmatchedAt';
+  readonly where: Where;
+  /** The payment that could record no more transfers; null for none. */
+  readonly beyond: string | null;
+  readonly message: string;
+}
+
+/** What left the treasury because an operator said so, without the log or a payer naming the receiver. */
+export interface ByWord {
+  readonly stream: string;
+  readonly revision: number;
+  readonly what: string;
+}
+
+/** An operation that nobody but its orderer approved. */
+export interface Unapproved {
+  readonly where: Where;
+  readonly orderedAt: string;
+  readonly by: string;
+  /** Digits. */
+  readonly value_microUsd: string;
+}
+
+export type Fact = Claim | Evidence | Once | Paired | News | Telling | SharedPlace | UnmatchedAt;
 
 /** In the same place, whoever says it. */
 export const factKey = (fact: Claim | Evidence): string => `tx ${fact.chainId} ${fact.txHash}`;
@@ -185,6 +228,12 @@ export interface Out {
   opening(opening: Opening): void;
   networkClosed(closing: NetworkClosing): void;
   unsettled(of: Unsettled): void;
+  /** @param place address and memo */
+  place(place: string, fact: SharedPlace | UnmatchedAt): void;
+  byWord(of: ByWord): void;
+  unapproved(of: Unapproved): void;
+  /** The number of the account's first transaction that the log can know. */
+  firstNonce(account: string, nonce: bigint): void;
 }
 
 /** The network of an account's books began anew. */

@@ -1,31 +1,81 @@
 /** Pass three: transaction by transaction, what the chain shows beside what the log says. The chain is asked first. */
+import { chainOf, tokenAt } from '../../domain/chains.ts';
 import { coinAddress } from '../../domain/coins.ts';
 import type { AnchorClaim, AttemptClaim, BatchClaim, Claim, Evidence, Fact, Once, OwnClaim } from './claims.ts';
 import { compareBatch, outOfBatch } from './compareBatch.ts';
-import { checkCreditedOnce, compareDeposit, counted, isInflow, matchInflows } from './compareInflows.ts';
+import {
+  checkCreditedOnce,
+  compareDeposit,
+  compareSharedPlaces,
+  compareSwept,
+  counted,
+  hasMemos,
+  isInflow,
+  matchInflows,
+  receivedIn,
+} from './compareInflows.ts';
 import { compareNews } from './compareNews.ts';
 import { comparePaired } from './comparePaired.ts';
 import { type Compared, findAtClaim as find, type World } from './comparing.ts';
+import { differencesOf, enteredBy } from './conserve.ts';
 import { findingAt } from './findings.ts';
+import { scaled } from './reckon/funding.ts';
 
 /** @param facts all of one key */
-export function compareFacts(facts: readonly Fact[], world: World, out: Compared): void {
+export function compareFacts(facts: readonly Fact[], world: World, told: Compared): void {
+  let found = 0;
+  const out: Compared = {
+    ...told,
+    find(finding) {
+      found += 1;
+      told.find(finding);
+    },
+  };
   const said = facts.filter((fact): fact is Once => fact.side === 'once');
   for (const { where, says, code } of said.slice(1))
     out.find(findingAt(code, where, `${says}, and ${said[0]?.where.stream} says so as well`));
-  comparePaired(facts, out);
+  comparePaired(facts, world, out);
+  compareSharedPlaces(facts, out);
   compareNews(facts, world, out);
   const claims = facts.filter((fact): fact is Claim => fact.side === 'log');
   const shown = facts.filter((fact): fact is Evidence => fact.side === 'chain');
   const inflows = claims.filter(isInflow);
-  checkCreditedOnce(inflows, out);
+  checkCreditedOnce(inflows, world, out);
   compareBatch(claims, shown, world, out);
   for (const evidence of shown) {
     if (evidence.of === 'deposit') compareDeposit(evidence, inflows, world, out);
     else compareAccount(evidence, claims, world, out);
   }
+  compareSwept(shown, world, out);
   const shownAt = new Set(shown.map(({ account }) => account));
+  for (const evidence of shown.filter(({ of }) => of === 'treasury'))
+    checkConserved(evidence, claims, found === 0, world, out);
   for (const claim of claims) checkShown(claim, shownAt, world, out);
+}
+
+/** Whatever no other comparison found. What came besides is compared with the books at the end. */
+function checkConserved(
+  evidence: Evidence,
+  claims: readonly Claim[],
+  isClean: boolean,
+  world: World,
+  out: Compared,
+): void {
+  const entered = enteredBy(evidence, claims, world);
+  const differences = differencesOf(evidence, entered);
+  out.entered(evidence, entered, differences);
+  if (!isClean || evidence.time >= world.settledBefore) return;
+  const { chainId, account, txHash: hash, block } = evidence;
+  const here = { stream: `treasury-${chainId}-${account}`, revision: null, id: null };
+  for (const [asset, amount] of differences)
+    if (amount < 0n)
+      out.find(
+        findingAt('moneyMissing', here, `${-amount} of ${asset} more left than the log records`, {
+          chainId,
+          hash,
+          block,
+        }),
+      );
 }
 
 const isAttempt = (claim: Claim): claim is AttemptClaim => claim.kind === 'attempt';
@@ -51,19 +101,22 @@ function compareAccount(evidence: Evidence, claims: readonly Claim[], world: Wor
   for (const attempt of [...batches, ...attempts]) checkAttempt(attempt, evidence, isOld, out);
   checkCost(evidence, claims, isOld, out);
   const adopted = own.find(({ kind }) => kind === 'adopted');
-  if (adopted) return checkAdopted(adopted, evidence, out);
+  if (adopted) return checkAdopted(adopted, evidence, claims, world, out);
+  checkTopUps(own, evidence, out);
   if (!succeeded) return;
   const expected = [
     ...attempts
       .filter(({ fate }) => fate === 'settled' || fate === 'short')
       .flatMap((attempt) => outOf(attempt, evidence, world)),
     ...batches.flatMap((batch) => outOfBatch(batch, attempts, account)),
-    ...own.filter(({ account: of }) => of === account).flatMap(({ changes }) => changes),
+    ...own.filter(({ account: of }) => of === account).flatMap(({ changes }) => changesOf(changes, evidence)),
   ];
-  const { rest, unmet } = restOf(evidence, expected, attempts.length + batches.length > 0);
+  const { rest, unmet } = restOf(evidence, expected, rentMaxOf(chainId, attempts, batches));
   const came = rest.filter(({ amount }) => BigInt(amount) > 0n);
   const left = rest.filter(({ amount }) => BigInt(amount) < 0n);
-  matchInflows({ ...evidence, changes: came }, payins, out, (asset, amount) => out.unclaimed(evidence, asset, amount));
+  matchInflows({ ...evidence, changes: came }, payins, world, out, (asset, amount) =>
+    out.unclaimed(evidence, asset, amount),
+  );
   if ([...attempts, ...batches].some(({ fate }) => fate === 'live') || left.length + unmet.length === 0) return;
   const what = `it moved ${moves({ changes: left })} that nothing records; of what is recorded it did not move ${moves({ changes: unmet })}`;
   out.find(findingAt('outflowElsewhere', whoseFault(unmet, attempts, batches, world) ?? here, what, place));
@@ -71,7 +124,7 @@ function compareAccount(evidence: Evidence, claims: readonly Claim[], world: Wor
 
 /** Who was not paid as the log says; of what went to nobody whom it knows, who signed it. */
 function whoseFault(
-  unmet: Evidence['changes'],
+  unmet: readonly Due[],
   attempts: readonly AttemptClaim[],
   batches: readonly BatchClaim[],
   world: World,
@@ -82,10 +135,11 @@ function whoseFault(
   return (missed.at(-1) ?? batches[0] ?? attempts[0])?.where;
 }
 
-const moves = ({ changes }: Pick<Evidence, 'changes'>): string =>
+const moves = ({ changes }: { readonly changes: readonly Due[] }): string =>
   changes
     .map(
-      ({ asset, amount, counterparty }) => `${amount} of ${asset}${counterparty === null ? '' : ` (${counterparty})`}`,
+      ({ asset, amount, counterparty, memo }) =>
+        `${amount} of ${asset}${counterparty === null ? '' : ` (${counterparty}${typeof memo === 'string' ? `, memo ${memo}` : ''})`}`,
     )
     .join(', ') || 'nothing';
 
@@ -108,8 +162,8 @@ function checkAttempt(attempt: AttemptClaim | BatchClaim, evidence: Evidence, is
 }
 
 /** What a transfer of ours does to the account whose money it is. */
-function outOf(attempt: AttemptClaim, { account, changes }: Evidence, world: World): Evidence['changes'] {
-  const { chainId, owner, asset, amount, receiver, form, cost, arrived } = attempt;
+function outOf(attempt: AttemptClaim, { account, changes }: Evidence, world: World): readonly Due[] {
+  const { chainId, owner, asset, amount, receiver, memo, form, cost, arrived } = attempt;
   if ((owner ?? cost?.payer ?? attempt.account) !== account || form === 'deploy') return [];
   const own = changes.filter((change) => change.asset === asset);
   if (form === 'flush') {
@@ -119,50 +173,103 @@ function outOf(attempt: AttemptClaim, { account, changes }: Evidence, world: Wor
       ? own.filter((each) => BigInt(each.amount) > 0n)
       : [{ asset, amount: brought.toString(), counterparty: null }];
   }
+  const due = { asset, amount: (-BigInt(cost?.left ?? amount)).toString() };
+  const counterparty = world.holderOf(chainId, receiver);
   return [
-    { asset, amount: (-BigInt(cost?.left ?? amount)).toString(), counterparty: world.holderOf(chainId, receiver) },
+    hasMemos(chainId)
+      ? { ...due, counterparty, memo: memo ?? world.memoIn(chainId, receiver) }
+      : { ...due, counterparty },
   ];
 }
 
+/** A change that the log tells; with a memo where the chain has memos: null for none. */
+type Due = Omit<Evidence['changes'][number], 'memo'> & { readonly memo?: string | null };
+
+/** A top-up is the sum of what one transaction brought of an asset. */
+function changesOf(changes: readonly Due[], evidence: Evidence): readonly Due[] {
+  return changes.flatMap((change) => {
+    const isSum = BigInt(change.amount) > 0n && receivedIn(evidence, change.asset) === BigInt(change.amount);
+    const parts = evidence.changes.filter(({ asset, amount }) => asset === change.asset && BigInt(amount) > 0n);
+    return isSum && parts.length > 1 ? parts : [change];
+  });
+}
+
+/** The treasury creates one token account at most for each receiver, on Solana alone. */
+function rentMaxOf(
+  chainId: Evidence['chainId'],
+  attempts: readonly AttemptClaim[],
+  batches: readonly BatchClaim[],
+): bigint {
+  if (chainOf(chainId).family !== 'solana') return 0n;
+  const members = batches.reduce((sum, batch) => sum + batch.members.length, 0);
+  return solanaRent * BigInt(Math.max(attempts.length, members));
+}
+
+/** Lamports that a token account is opened with. The number is written down here once more, on purpose. */
+const solanaRent = 2_039_280n;
+
 /**
  * What is left of the changes when each expected one has met its like: same asset, same amount, nobody else behind it.
- * @param rents whether coin went into accounts, which costs tell
+ * @param rentMax the most of the coin that went into accounts, which costs tell
  */
-function restOf({ changes }: Evidence, expected: Evidence['changes'], rents: boolean) {
+function restOf({ changes }: Evidence, expected: readonly Due[], rentMax: bigint) {
   const rest = [...changes];
-  const isLike = (change: Evidence['changes'][number], due: Evidence['changes'][number]): boolean =>
+  const isLike = (change: Evidence['changes'][number], due: Due): boolean =>
     change.asset === due.asset &&
     change.amount === due.amount &&
-    (change.counterparty === null || due.counterparty === null || change.counterparty === due.counterparty);
+    (due.counterparty === null || change.counterparty === due.counterparty) &&
+    (due.memo === undefined || (change.memo ?? null) === due.memo);
   const unmet = expected.filter((due) => {
     const at = rest.findIndex((change) => isLike(change, due));
     if (at >= 0) rest.splice(at, 1);
     return at < 0;
   });
-  const isRent = ({ asset }: Evidence['changes'][number]): boolean =>
-    rents && asset === coinAddress && !expected.some((due) => due.asset === coinAddress);
-  return { rest: rest.filter((change) => !isRent(change)), unmet };
+  const coins = rest.filter(({ asset }) => asset === coinAddress);
+  const spent = coins.reduce((sum, { amount }) => sum - BigInt(amount), 0n);
+  const isRent = rentMax > 0n && spent <= rentMax;
+  return { rest: isRent ? rest.filter(({ asset }) => asset !== coinAddress) : rest, unmet };
 }
 
 /** Whoever tells of a transaction tells what all of it cost: payouts that share one say the same. */
 function checkCost(evidence: Evidence, claims: readonly Claim[], isOld: boolean, out: Compared): void {
   const { account, fee, changes, outgoing, succeeded } = evidence;
   const moved = changes.reduce((sum, { asset, amount }) => (asset === coinAddress ? sum + BigInt(amount) : sum), 0n);
+  const rentMax = rentMaxOf(evidence.chainId, claims.filter(isAttempt), claims.filter(isBatch));
   for (const claim of claims) {
     if (isInflow(claim) || claim.cost?.payer !== account) continue;
     const { fee: said, rent = '0' } = claim.cost;
+    if (BigInt(rent) > rentMax)
+      find(out, 'costWrong', claim, `${rent} of the coin is said to be rent, ${rentMax} is the most`);
     if (outgoing && isOld && said !== fee)
       find(out, 'costWrong', claim, `it cost ${fee} of the coin, the log says ${said}`);
-    const paysToken = isAttempt(claim) && claim.form === null && claim.asset !== coinAddress;
-    if (succeeded && paysToken && -moved !== BigInt(rent))
-      find(out, 'costWrong', claim, `${-moved} of the coin went into accounts, the log says ${rent}`);
+    const paid = isAttempt(claim) && claim.asset === coinAddress && claim.form !== 'flush' ? BigInt(claim.amount) : 0n;
+    const isTransfer = isAttempt(claim) || isBatch(claim);
+    if (succeeded && isTransfer && -moved - paid !== BigInt(rent))
+      find(out, 'costWrong', claim, `${-moved - paid} of the coin went into accounts, the log says ${rent}`);
   }
 }
 
-function checkAdopted(claim: OwnClaim, evidence: Evidence, out: Compared): void {
+/** An adoption says what a transaction did that nothing else records: to whom, and that the operators know that receiver. */
+function checkAdopted(
+  claim: OwnClaim,
+  evidence: Evidence,
+  claims: readonly Claim[],
+  world: World,
+  out: Compared,
+): void {
+  for (const other of claims.filter((each) => each !== claim && isMeantElsewhere(each)))
+    find(
+      out,
+      'adoptionWrong',
+      other.kind === 'adopted' ? other : claim,
+      `${other.where.stream} records the transaction as well: it cannot be adopted`,
+    );
+  const strangers = (claim.notInBook ?? []).filter((receiver) => world.accountAt(claim.chainId, receiver) === null);
+  if (strangers.length > 0)
+    find(out, 'notInAddressBook', claim, `it was adopted, and the address book does not have ${strangers.join(', ')}`);
   const text = (changes: Evidence['changes']) =>
     changes
-      .map(({ asset, amount }) => `${amount} of ${asset}`)
+      .map(({ asset, amount, counterparty }) => `${amount} of ${asset} (${counterparty ?? 'several or nobody'})`)
       .sort()
       .join(', ');
   const [said, done] = [text(claim.changes), text(evidence.succeeded ? evidence.changes : [])];
@@ -175,6 +282,32 @@ function checkAdopted(claim: OwnClaim, evidence: Evidence, out: Compared): void 
     );
 }
 
+/** What nothing else may say of an adopted transaction: that it moved money. */
+const isMeantElsewhere = (claim: Claim): boolean =>
+  isInflow(claim)
+    ? claim.phase !== 'gone'
+    : isAttempt(claim) || isBatch(claim)
+      ? claim.fate === 'settled' || claim.fate === 'short'
+      : claim.block !== null;
+
+/** Smaller payins than a cent are recorded by nobody. */
+const centDecimals = 2;
+
+/** Tokens with a memo that come to a shared address are a payment's or unmatched, unless they are too small to be kept: no top-up. */
+function checkTopUps(own: readonly OwnClaim[], { account, changes }: Evidence, out: Compared): void {
+  for (const topUp of own.filter((claim) => claim.kind === 'topUp' && claim.account === account)) {
+    const token = (asset: string) => tokenAt(chainOf(topUp.chainId), asset);
+    const ofPayer = changes.find(
+      ({ asset, amount, memo }) =>
+        memo !== undefined &&
+        token(asset) !== undefined &&
+        BigInt(amount) >= scaled(1n, centDecimals, token(asset)?.decimals ?? centDecimals),
+    );
+    if (ofPayer)
+      find(out, 'inflowUnrecorded', topUp, `it came with the memo ${ofPayer.memo}, and the log calls it a top-up`);
+  }
+}
+
 /** The log says what no chain shows. */
 function checkShown(claim: Claim, shownAt: ReadonlySet<string>, world: World, out: Compared): void {
   if (world.isOfClosedNetwork(claim)) {
@@ -184,13 +317,17 @@ function checkShown(claim: Claim, shownAt: ReadonlySet<string>, world: World, ou
   const { chainId, block } = claim;
   if (isInflow(claim)) {
     const account = world.accountAt(chainId, claim.to) ?? claim.to;
-    if (claim.phase === 'confirmed' && !shownAt.has(account) && world.wasRead(chainId, claim.to, block))
+    if (claim.phase === 'confirmed' && !shownAt.has(account) && isReadable(claim, claim.to, world))
       find(out, 'payinForged', claim, `no transaction brings ${claim.amount} of ${claim.asset} to ${claim.to}`);
     return;
   }
   const isSaid =
     isAttempt(claim) || isBatch(claim) ? claim.fate === 'settled' || claim.fate === 'short' : block !== null;
   const account = isAttempt(claim) ? (claim.owner ?? claim.account) : claim.account;
-  if (isSaid && !shownAt.has(account) && !shownAt.has(claim.account) && world.wasRead(chainId, account, block))
+  if (isSaid && !shownAt.has(account) && !shownAt.has(claim.account) && isReadable(claim, account, world))
     find(out, 'settlementForged', claim, `the chain shows no such transaction of ${account}`);
 }
+
+/** Whether nodes must have the claim's transaction: its block was read, or the log stated long ago a block that is still not there. */
+const isReadable = ({ chainId, block, at }: Claim, address: string, world: World): boolean =>
+  world.wasRead(chainId, address, block) || (world.isBehindEnd(chainId, address, block) && at < world.settledBefore);

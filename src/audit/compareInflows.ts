@@ -1,18 +1,42 @@
 /** What came: each transfer that the chain shows beside the payin, or unmatched money, that the log has of it. */
-import type { Claim, Evidence, InflowClaim } from './claims.ts';
+import { type ChainId, chainOf } from '../../domain/chains.ts';
+import type { Claim, Evidence, Fact, InflowClaim, SharedPlace } from './claims.ts';
 import { type Compared, findAtClaim as find, type World } from './comparing.ts';
 import { findingAt } from './findings.ts';
 
 export const isInflow = (claim: Claim): claim is InflowClaim => claim.kind === 'payin' || claim.kind === 'unmatched';
-/** Unmatched money that was given to a payment is that payment's, and only its. */
-export function checkCreditedOnce(inflows: readonly InflowClaim[], out: Compared): void {
+/** Unmatched money that was given to a payment is that payment's, and only its. Any other payin is at its payment's own deposit. */
+export function checkCreditedOnce(inflows: readonly InflowClaim[], { isWhole }: World, out: Compared): void {
   for (const same of Map.groupBy(inflows, ({ transferId }) => transferId).values()) {
-    const [first, ...others] = same.filter(({ kind, phase }) => kind === 'payin' && phase !== 'gone');
+    const payins = same.filter(({ kind, phase }) => kind === 'payin' && phase !== 'gone');
+    const [first, ...others] = payins;
     for (const other of others)
       find(out, 'payinTwice', other, `${other.transferId} is credited to ${first?.where.stream} as well`);
     const unmatched = same.find(({ kind }) => kind === 'unmatched');
     if (unmatched && first && first.where.stream !== `payment-${unmatched.givenTo}`)
       find(out, 'payinTwice', first, `${first.transferId} is unmatched money that was not given to this payment`);
+    for (const { atOwnDeposit, to, memo, where, ...claim } of unmatched || !isWhole ? [] : payins)
+      if (!atOwnDeposit)
+        find(
+          out,
+          'payinForged',
+          { ...claim, atOwnDeposit, to, memo, where },
+          `${to} (${memo ?? 'no memo'}) is none of the payment’s deposits`,
+        );
+  }
+}
+
+/** A payment records at most 100 transfers, half of them small ones; later ones are unmatched. */
+const payinsOfFull = 50;
+
+/** Unmatched funds with the memo of a payment are that payment's, unless it could record no more transfers. @param facts all of one memo */
+export function compareSharedPlaces(facts: readonly Fact[], { find }: Pick<Compared, 'find'>): void {
+  const places = facts.filter((fact): fact is SharedPlace => fact.side === 'place');
+  for (const fact of facts) {
+    if (fact.side !== 'unmatchedAt') continue;
+    const { where, beyond, message } = fact;
+    const owner = places.find(({ paymentId, payins }) => paymentId !== beyond || payins < payinsOfFull);
+    if (owner) find(findingAt('payinForged', where, `${message}, which is of payment ${owner.paymentId}`));
   }
 }
 
@@ -26,29 +50,74 @@ export function compareDeposit(evidence: Evidence, inflows: readonly InflowClaim
   const place = { chainId, hash: evidence.txHash, block: evidence.block };
   const here = { stream: `deposit ${account}`, revision: null, id: null };
   for (const { amount, counterparty } of changes) {
-    if (BigInt(amount) >= 0n || counterparty === null || world.accountAt(chainId, counterparty) !== null) continue;
-    out.find(findingAt('sweptElsewhere', here, `${-BigInt(amount)} went to ${counterparty}`, place));
+    const isOurs = counterparty !== null && world.accountAt(chainId, counterparty) !== null;
+    if (BigInt(amount) >= 0n || isOurs) continue;
+    out.find(findingAt('sweptElsewhere', here, `${-BigInt(amount)} went to ${counterparty ?? 'several'}`, place));
   }
-  matchInflows(evidence, counted(inflows.filter(({ to }) => to === account)), out, (asset, amount) => {
+  const own = counted(inflows.filter(({ to }) => to === account));
+  matchInflows(evidence, own, world, out, (asset, amount) => {
     if (time < world.settledBefore)
       out.find(findingAt('inflowUnrecorded', here, `${amount} of ${asset} came, and no payment has it`, place));
   });
 }
 
-/** Matches each amount that came with a claim of it. What the chain has more is told; what the log has more is forged. */
+/** What left deposits for an account arrived there. @param shown all of one transaction */
+export function compareSwept(shown: readonly Evidence[], world: World, out: Compared): void {
+  const left = shown
+    .filter(({ of }) => of === 'deposit')
+    .flatMap((evidence) => evidence.changes.map((change) => ({ ...change, evidence })))
+    .filter(({ amount, counterparty }) => BigInt(amount) < 0n && counterparty !== null);
+  const toAccounts = Map.groupBy(left, ({ asset, counterparty, evidence }) =>
+    JSON.stringify([asset, world.accountAt(evidence.chainId, counterparty ?? '')]),
+  );
+  for (const [key, of] of toAccounts) {
+    const [asset, account] = JSON.parse(key) as [string, string | null];
+    const there = shown.find((each) => each.of === 'treasury' && each.account === account);
+    const [first] = of;
+    if (account === null || !there || !first) continue;
+    const sent = of.reduce((sum, { amount }) => sum - BigInt(amount), 0n);
+    const arrived = receivedIn(there, asset);
+    if (arrived >= sent) continue;
+    const { account: deposit, chainId, txHash: hash, block } = first.evidence;
+    const here = { stream: `deposit ${deposit}`, revision: null, id: null };
+    const what = `${sent} of ${asset} left deposits, and ${arrived} arrived at ${account}`;
+    out.find(findingAt('sweptElsewhere', here, what, { chainId, hash, block }));
+  }
+}
+
+export const receivedIn = ({ changes }: Pick<Evidence, 'changes'>, asset: string): bigint =>
+  changes.reduce(
+    (sum, change) => (change.asset === asset && BigInt(change.amount) > 0n ? sum + BigInt(change.amount) : sum),
+    0n,
+  );
+
+type Change = Evidence['changes'][number];
+
+/**
+ * Matches each amount that came with a claim of it. What the chain has more is told; what the log has more, or has of another sender or
+ * with another memo, is forged.
+ */
 export function matchInflows(
   { changes, succeeded }: Evidence,
   claims: readonly InflowClaim[],
+  world: World,
   out: Compared,
   more: (asset: string, amount: bigint) => void,
 ): void {
   const open = [...claims];
-  for (const { asset, amount } of changes) {
+  for (const change of changes) {
+    const { asset, amount } = change;
     if (!succeeded || BigInt(amount) <= 0n) continue;
-    const at = open.findIndex((claim) => claim.asset === asset && claim.amount === amount);
-    const [claim] = at < 0 ? [] : open.splice(at, 1);
-    if (!claim) more(asset, BigInt(amount));
-    else if (claim.phase === 'gone') find(out, 'payinDisowned', claim, `${amount} is there, in block ${claim.block}`);
+    const like = open.filter((claim) => claim.asset === asset && claim.amount === amount);
+    const claim = like.find((each) => misattribution(each, change, world) === null) ?? like[0];
+    if (!claim) {
+      more(asset, BigInt(amount));
+      continue;
+    }
+    open.splice(open.indexOf(claim), 1);
+    const problem = misattribution(claim, change, world);
+    if (claim.phase === 'gone') find(out, 'payinDisowned', claim, `${amount} is there, in block ${claim.block}`);
+    else if (problem !== null) find(out, 'payinForged', claim, problem);
   }
   for (const claim of open.filter(({ phase }) => phase === 'confirmed'))
     find(
@@ -58,3 +127,16 @@ export function matchInflows(
       `${claim.amount} of ${claim.asset} to ${claim.to} is not what the transaction brought`,
     );
 }
+
+/** Null where the chain has the claim's sender and memo. A chain that names no sender proves none. */
+function misattribution({ chainId, from, memo }: InflowClaim, change: Change, world: World): string | null {
+  const { counterparty } = change;
+  if (counterparty !== null && counterparty !== from && counterparty !== world.holderOf(chainId, from))
+    return `it came from ${counterparty}, the log says ${from}`;
+  if (hasMemos(chainId) && memo !== (change.memo ?? null))
+    return `it came with ${change.memo === undefined ? 'no memo' : `the memo ${change.memo}`}, the log says ${memo ?? 'none'}`;
+  return null;
+}
+
+/** Whether a chain's history has the memo of each transfer. */
+export const hasMemos = (chainId: ChainId): boolean => chainOf(chainId).family === 'stellar';

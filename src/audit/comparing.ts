@@ -1,12 +1,15 @@
 /** What a comparison of chain and log knows of the world, and whom it tells. */
 import type { ChainId } from '../../domain/chains.ts';
 import type { Claim, Evidence } from './claims.ts';
+import type { Entered } from './conserve.ts';
 import { type Finding, type FindingCode, findingAt } from './findings.ts';
 
 export interface Compared {
   find(finding: Finding): void;
   /** Money that came to an account of the treasury without a word in the log about its transaction: sums may tell of it. */
   unclaimed(evidence: Evidence, asset: string, amount: bigint): void;
+  /** What the log says that a transaction did to an account, and what it did besides, by asset. */
+  entered(evidence: Evidence, entered: readonly Entered[], besides: ReadonlyMap<string, bigint>): void;
   /** A claim of a closed network, which is not compared. */
   skipped(claim: Claim): void;
 }
@@ -16,6 +19,10 @@ export interface World {
   accountAt(chainId: ChainId, address: string): string | null;
   /** The account that holds what is paid to an address, as the chain's events name it. */
   holderOf(chainId: ChainId, address: string): string;
+  /** The memo that an address contains; null if it contains none. */
+  memoIn(chainId: ChainId, address: string): string | null;
+  /** Whether a block is behind the last one that was read of the address, so that no node had it yet. */
+  isBehindEnd(chainId: ChainId, address: string, block: string | null): boolean;
   /** Whether the chain was read there: an account's, or a deposit's, transactions as far as this block. */
   wasRead(chainId: ChainId, address: string, block: string | null): boolean;
   /** Whether the claim is of a network that began anew: nodes of the new network cannot return its transaction. */

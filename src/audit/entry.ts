@@ -4,6 +4,7 @@ import { categoryOf, type DomainEvent, type StoredEvent } from '../../domain/dec
 import { categories } from '../../domain/streams.ts';
 import type { Seals } from '../security/seals.ts';
 import type { FindingCode } from './findings.ts';
+import { tokenMisfit } from './tokenMisfit.ts';
 
 /** An event as the later passes need it. */
 export interface Entry {
@@ -42,7 +43,6 @@ const leftOut: Readonly<Record<string, readonly string[]>> = {
   SweepSigned: ['bytes'],
   WebhookDelivered: ['responsePreview', 'request'],
   WebhookExhausted: ['responsePreview', 'request'],
-  RefundAddressSet: ['proof'],
 };
 
 const known: ReadonlySet<string> = new Set(categories);
@@ -113,7 +113,7 @@ function readData(stored: StoredEvent): ReadData {
 function misfitOf(category: string, event: DomainEvent): string | null {
   try {
     eventCodec.check(category, event);
-    return null;
+    return tokenMisfit(event.data);
   } catch (error) {
     return (error as Error).message;
   }

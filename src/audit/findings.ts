@@ -22,6 +22,8 @@ export const nextSteps = {
   signedTwice: 'two attempts could land: find both transactions on the chain',
   paidTwice: 'a transfer of ours landed twice: ask the receiver for the second one, and pause payouts',
   refundBeyondCap: 'more goes back than came in: call the refund off if it is not signed',
+  refundElsewhere:
+    'the refund goes to nobody who paid, and to no address that a payer signed for: call it off if it is not signed',
   approvalMissing: 'money was to leave without the approval that it needs: ask who ordered it',
   notInAddressBook: 'money was to leave to an address that was not usable in the address book: ask who ordered it',
   webhookTwice: 'one event was told by itself more than once: tell the merchant which to ignore',
@@ -34,7 +36,8 @@ export const nextSteps = {
   outflowElsewhere:
     'the transaction paid somebody else, or another amount, than the log says: pause payouts, change the key',
   inflowUnrecorded: 'money came that the log knows nothing of: npm run rescan, then look whose it is',
-  payinForged: 'no transaction of the chain brings this payin: the payment was not paid; stop its payout',
+  payinForged:
+    'no transaction brings this payin to the payment’s deposit, from this sender, with this memo: stop its payout',
   payinDisowned: 'the log says this transfer left the chain, and it is there: its money is owed',
   settledByFailed: 'the log says it was paid, and the transaction failed: the receiver has nothing',
   settlementForged: 'the log says it was paid, and the chain has no such transaction',
@@ -42,6 +45,8 @@ export const nextSteps = {
   costWrong: 'gas or rent are not what the chain charged',
   sweptElsewhere: 'a deposit’s money went somewhere else than the treasury: the deposit key is not yours alone',
   adoptionWrong: 'what was adopted is not what the transaction did: ask the operator who adopted it',
+  moneyMissing:
+    'more left an account than the log records for the transaction: pause payouts, change the key, adopt it if it was you',
   booksOpen: 'the account holds another amount than recorded: npm run treasury -- books',
   rowDiffers: 'the read model is not what the log says: npm run rebuild',
   rowMissing: 'the log says this row exists: npm run rebuild',

@@ -52,6 +52,11 @@ export function sumsTables({ payments, accounts }: AuditReport): {
           in: of(row.in),
           out: of(row.out),
           gas: of(row.gas),
+          received: of(row.entered.received),
+          paid: of(-row.entered.paid),
+          refunded: of(-row.entered.refunded),
+          fees: of(-row.entered.fees),
+          moved: of(row.entered.moved),
           holds: of(row.holds),
           open: row.open === 0n ? 'none' : of(row.open),
         };
@@ -84,6 +89,15 @@ export function closedNetworkLines({ closedNetworks }: AuditReport): readonly st
       ...(rest > 0 ? [`    unsettled since then: ${rest} more`] : []),
     ];
   });
+}
+
+/** What left by an operator's word: no finding, but somebody else should read it. */
+export function byWordLines({ byWord, byWordCount }: AuditReport): readonly string[] {
+  const rest = byWordCount - byWord.length;
+  return [
+    ...byWord.map(({ stream, revision, what }) => `by an operator's word: ${stream} event ${revision}: ${what}`),
+    ...(rest > 0 ? [`by an operator's word: ${rest} more`] : []),
+  ];
 }
 
 /** What was counted and is not told one by one. */

@@ -4,8 +4,9 @@
  */
 import type { ChainId } from '../../domain/chains.ts';
 import { epochMs, type Instant, instant } from '../../domain/time.ts';
+import { allowanceFindings } from './allowance.ts';
 import type { Witness } from './chains.ts';
-import { type DepositClaim, type Fact, factKey, newsKey, type Out } from './claims.ts';
+import { type ByWord, type DepositClaim, type Fact, factKey, newsKey, type Out, type Unapproved } from './claims.ts';
 import { type ClosedNetwork, type ClosedNetworks, createClosedNetworks } from './closedNetworks.ts';
 import { type Collector, createCollector } from './collector.ts';
 import { compareFacts } from './compare.ts';
@@ -68,6 +69,9 @@ export interface AuditReport {
   readonly gaps: readonly Gap[];
   /** By chain; empty unless a test network began anew. */
   readonly closedNetworks: readonly ClosedNetwork[];
+  /** What left to receivers that neither the log's terms nor a payer named: at most 100 of `byWordCount`. */
+  readonly byWord: readonly ByWord[];
+  readonly byWordCount: number;
   readonly payments: readonly PaymentSums[];
   readonly accounts: readonly AccountSums[];
   readonly seconds: number;
@@ -86,7 +90,12 @@ export async function runAudit(deps: AuditDeps): Promise<AuditReport> {
   auditGuards(read.state, { believed: deps.believed, now: deps.now() }, results);
   const told = passStreams(deps, place, read, results);
   const shown = await readChains(
-    { ...deps, ...told, progress: (count) => tell({ part: 'chains', done: null, count }) },
+    {
+      ...deps,
+      ...told,
+      youngSince: youngSince(deps, read),
+      progress: (count) => tell({ part: 'chains', done: null, count }),
+    },
     place,
     read.state,
   );
@@ -106,6 +115,8 @@ export async function runAudit(deps: AuditDeps): Promise<AuditReport> {
     kinds,
     gaps: results.gaps,
     closedNetworks: told.closed.report(),
+    byWord: told.byWord,
+    byWordCount: told.byWordCount,
     payments: told.payments.rows(),
     accounts: shown.standings.flatMap(
       ({ standing, ...of }) =>
@@ -113,6 +124,11 @@ export async function runAudit(deps: AuditDeps): Promise<AuditReport> {
     ),
     seconds: (performance.now() - began_ms) / 1_000,
   };
+}
+
+/** Books open within the patience that whatever is under way has. */
+function youngSince(deps: AuditDeps, { state: { since } }: LogRead): string | null {
+  return since !== null && since > settledBefore(deps) && since <= deps.now() ? since : null;
 }
 
 const settledBefore = ({ now, patience_ms }: AuditDeps): Instant => instant(epochMs(now()) - patience_ms);
@@ -130,7 +146,18 @@ export interface Told {
   readonly closed: ClosedNetworks;
   /** The first block that the log tells of an account of the treasury, by chain and account. */
   readonly firstBlocks: ReadonlyMap<string, bigint>;
+  /** The number of each account's first transaction that the log can know, by chain and account. */
+  readonly firstNonces: ReadonlyMap<string, bigint>;
+  readonly byWord: readonly ByWord[];
+  readonly byWordCount: number;
   readonly keepTips: () => void;
+}
+
+/** Of what left by an operator's word, the first so many are listed. */
+const byWordMax = 100;
+
+function* valuesOf<T>(records: Iterable<{ readonly value: T }>): Iterable<T> {
+  for (const { value } of records) yield value;
 }
 
 /** Links, numbers, heads, and every stream reckoned again. */
@@ -148,6 +175,10 @@ function passStreams(deps: AuditDeps, place: Workplace, { entries, state }: LogR
   });
   const tips = auditTips(deps.directory, results.find);
   const firstBlocks = new Map<string, bigint>();
+  const firstNonces = new Map<string, bigint>();
+  const unapproved = createSpill<Unapproved>({ directory, name: 'unapproved' });
+  const byWord: ByWord[] = [];
+  let byWordCount = 0;
   const closed = createClosedNetworks();
   const out: Out = {
     find: results.find,
@@ -174,6 +205,13 @@ function passStreams(deps: AuditDeps, place: Workplace, { entries, state }: LogR
       firstBlocks.delete(`${closing.chainId} ${closing.account}`);
     },
     unsettled: closed.unsettled,
+    place: (place, fact) => claims.add(`place ${place}`, fact),
+    byWord(of) {
+      byWordCount += 1;
+      if (byWord.length < byWordMax) byWord.push(of);
+    },
+    unapproved: (of) => unapproved.add(of.orderedAt, of),
+    firstNonce: (account, nonce) => void firstNonces.set(account, nonce),
   };
   let count = 0;
   const { streams } = auditStreams(entries.sorted(), {
@@ -192,7 +230,13 @@ function passStreams(deps: AuditDeps, place: Workplace, { entries, state }: LogR
   });
   heads.end();
   tips.end();
-  return { streams, claims, deposits, payments, accounts, closed, firstBlocks, keepTips: tips.keep };
+  const { approvalFrom_microUsd: most } = deps;
+  if (most !== null)
+    for (const finding of allowanceFindings(valuesOf(unapproved.sorted()), most)) results.find(finding);
+  return {
+    ...{ streams, claims, deposits, payments, accounts, closed, firstBlocks, firstNonces, byWord, byWordCount },
+    keepTips: tips.keep,
+  };
 }
 
 /** The chains' transactions first: what they show must be in the log, and what the log says must be there. */
@@ -201,6 +245,8 @@ function compare(deps: AuditDeps, { claims, accounts, closed }: Told, shown: Cha
     settledBefore: settledBefore(deps),
     accountAt: shown.accountAt,
     holderOf: shown.holderOf,
+    memoIn: shown.memoIn,
+    isBehindEnd: shown.isBehindEnd,
     wasRead: shown.wasRead,
     isOfClosedNetwork: closed.isClosed,
     isWhole: true,
@@ -208,7 +254,12 @@ function compare(deps: AuditDeps, { claims, accounts, closed }: Told, shown: Cha
   let count = 0;
   for (const facts of grouped<Fact>(shown.evidence, claims)) {
     for (const fact of facts) if (fact.side === 'chain' && fact.of === 'treasury') accounts.moved(fact);
-    compareFacts(facts, world, { find: results.find, unclaimed: accounts.unclaimed, skipped: closed.skip });
+    compareFacts(facts, world, {
+      find: results.find,
+      unclaimed: accounts.unclaimed,
+      entered: accounts.entered,
+      skipped: closed.skip,
+    });
     count += facts.length;
     if (count % 5_000 < facts.length) deps.progress?.({ part: 'comparing', done: null, count });
   }

@@ -54,6 +54,10 @@ export async function paymentStory(paymentId: string, deps: StoryDeps): Promise<
     opening: nothing,
     networkClosed: nothing,
     unsettled: nothing,
+    place: nothing,
+    byWord: nothing,
+    unapproved: nothing,
+    firstNonce: nothing,
   };
   const sorted = all.map((value) => ({ key: value.stream, value }));
   auditStreams(sorted, {
@@ -137,8 +141,19 @@ async function shownOf(
   const holderOf = (_: unknown, address: string) => witness.history.holderOf?.(address) ?? address;
   compareFacts(
     facts,
-    { settledBefore, accountAt, holderOf, wasRead: () => true, isOfClosedNetwork: closed.isClosed, isWhole: false },
-    { find: (finding) => findings.push(finding), unclaimed: () => {}, skipped: () => {} },
+    {
+      ...{
+        settledBefore,
+        accountAt,
+        holderOf,
+        wasRead: () => true,
+        isOfClosedNetwork: closed.isClosed,
+        isWhole: false,
+      },
+      memoIn: (_, address) => witness.history.memoIn?.(address) ?? null,
+      isBehindEnd: () => false,
+    },
+    { find: (finding) => findings.push(finding), unclaimed: () => {}, entered: () => {}, skipped: () => {} },
   );
   return { claims, shown };
 }

@@ -47,7 +47,7 @@ function reckonerOf(stream: string, { out, book, approvalFrom_microUsd }: Stream
     case 'unmatched':
       return createUnmatchedReckoner(out);
     case 'treasury':
-      return createTreasuryReckoner(out);
+      return createTreasuryReckoner(out, book);
     case 'operation':
       return createOperationReckoner(out, book, approvalFrom_microUsd);
     case 'books':

@@ -2,6 +2,7 @@
 import type { ChainId } from '../../domain/chains.ts';
 import { coinAddress } from '../../domain/coins.ts';
 import type { Evidence, Opening, SumColumn } from './claims.ts';
+import type { AccountColumn, Entered } from './conserve.ts';
 import { type Finding, findingAt } from './findings.ts';
 
 /** Of one token on one chain, in smallest units. */
@@ -50,6 +51,10 @@ export interface AccountSums {
   readonly in: bigint;
   readonly out: bigint;
   readonly gas: bigint;
+  /** The same by the log: opening + received + paid + refunded + fees + moved + besides = holds. Negative for what left. */
+  readonly entered: { readonly [C in AccountColumn]: bigint };
+  /** What transactions did that the log does not record: younger ones, and what the books tell in sums. Anything else is a finding. */
+  readonly besides: bigint;
   readonly holds: bigint;
   /** What nothing explains; of coin that no node lists, what the books tell in sums is taken off. */
   readonly open: bigint;
@@ -61,6 +66,9 @@ interface Moved {
   gas: bigint;
 }
 
+const noEntries = { received: 0n, paid: 0n, refunded: 0n, fees: 0n, moved: 0n, besides: 0n };
+type Entries = { [C in AccountColumn | 'besides']: bigint };
+
 interface Unclaimed {
   sum: bigint;
   readonly first: Evidence;
@@ -71,6 +79,7 @@ export interface AccountLedger {
   told(account: string, asset: string, amount: bigint): void;
   moved(evidence: Evidence): void;
   unclaimed(evidence: Evidence, asset: string, amount: bigint): void;
+  entered(evidence: Evidence, entered: readonly Entered[], besides: ReadonlyMap<string, bigint>): void;
   /** The books of the account's network are closed: what follows is of the next network. */
   networkClosed(chainId: ChainId, account: string): void;
   openingOf(chainId: ChainId, account: string): Opening | undefined;
@@ -92,6 +101,13 @@ export function createAccountLedger(): AccountLedger {
   const told = new Map<string, bigint>();
   const sums = new Map<string, Moved>();
   const unclaimed = new Map<string, Unclaimed>();
+  const entries = new Map<string, Entries>();
+  const enter = (account: string, asset: string, column: keyof Entries, amount: bigint): void => {
+    const key = `${account} ${asset}`;
+    const row = entries.get(key) ?? { ...noEntries };
+    row[column] += amount;
+    entries.set(key, row);
+  };
   const add = (account: string, asset: string, column: keyof Moved, amount: bigint): void => {
     const key = `${account} ${asset}`;
     const row = sums.get(key) ?? { in: 0n, out: 0n, gas: 0n };
@@ -122,13 +138,21 @@ export function createAccountLedger(): AccountLedger {
       if (known) known.sum += amount;
       else unclaimed.set(key, { sum: amount, first: evidence });
     },
+    entered({ chainId, account: own, block }, all, besides) {
+      const account = `${chainId} ${own}`;
+      const opening = openings.get(account);
+      if (!opening || BigInt(block) <= BigInt(opening.block)) return;
+      for (const { asset, column, amount } of all) enter(account, asset, column, amount);
+      for (const [asset, amount] of besides) enter(account, asset, 'besides', amount);
+    },
     close(standing) {
       const account = `${standing.chainId} ${standing.account}`;
       const opening = openings.get(account);
       const kept = [coinAddress, ...Object.keys(standing.holds)].map((asset): Kept => {
         const key = `${account} ${asset}`;
         const moved = sums.get(key) ?? { in: 0n, out: 0n, gas: 0n };
-        return { asset, opening, moved, told: told.get(key) ?? 0n, unclaimed: unclaimed.get(key) };
+        const { besides, ...entered } = entries.get(key) ?? noEntries;
+        return { asset, opening, moved, told: told.get(key) ?? 0n, unclaimed: unclaimed.get(key), entered, besides };
       });
       const assets = [...new Map(kept.map((each) => [each.asset, each])).values()];
       const rows = assets.map((each) => rowOf(standing, each));
@@ -147,6 +171,8 @@ interface Kept {
   readonly moved: Moved;
   readonly told: bigint;
   readonly unclaimed: Unclaimed | undefined;
+  readonly entered: AccountSums['entered'];
+  readonly besides: bigint;
 }
 
 /** Of coin that no node lists the books tell in sums, and the chain shows nothing. */
@@ -154,12 +180,25 @@ const isUnlisted = ({ listsCoin }: Closing, { asset }: Kept): boolean => asset =
 
 function rowOf(standing: Closing, kept: Kept): AccountSums {
   const { chainId, account } = standing;
-  const { asset, opening, moved } = kept;
+  const { asset, opening, moved, entered } = kept;
   const began = BigInt(opening?.balances[asset] ?? 0);
   const came = moved.in + (isUnlisted(standing, kept) ? kept.told : 0n);
+  const besides = kept.besides + (isUnlisted(standing, kept) ? kept.told : 0n);
   const holds = standing.holds[asset] ?? 0n;
   const open = opening ? holds - (began + came - moved.out - moved.gas) : 0n;
-  return { chainId, account, asset, opening: began, in: came, out: moved.out, gas: moved.gas, holds, open };
+  return {
+    chainId,
+    account,
+    asset,
+    opening: began,
+    in: came,
+    out: moved.out,
+    gas: moved.gas,
+    entered,
+    besides,
+    holds,
+    open,
+  };
 }
 
 const booksOf = ({ chainId, account }: Pick<Closing, 'chainId' | 'account'>) => ({

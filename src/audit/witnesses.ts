@@ -2,7 +2,7 @@
 import type { Standing } from '../../commands/accountHistory.ts';
 import type { ChainId } from '../../domain/chains.ts';
 import type { Instant } from '../../domain/time.ts';
-import { evidenceOf, readAccount, type Witness, type WitnessedAccount } from './chains.ts';
+import { evidenceOf, type Numbers, readAccount, type Witness, type WitnessedAccount } from './chains.ts';
 import { type DepositClaim, type Evidence, type Fact, factKey } from './claims.ts';
 import type { ClosedNetworks } from './closedNetworks.ts';
 import type { Gap } from './findings.ts';
@@ -15,6 +15,9 @@ export interface ReadingDeps {
   readonly deposits: Spill<DepositClaim>;
   readonly accounts: AccountLedger;
   readonly firstBlocks: ReadonlyMap<string, bigint>;
+  readonly firstNonces: ReadonlyMap<string, bigint>;
+  /** When the log began, if it is so young that the service may not have opened its books yet; else null. */
+  readonly youngSince: string | null;
   readonly closed: Pick<ClosedNetworks, 'report'>;
   readonly signal: AbortSignal;
   readonly progress: (transactions: number) => void;
@@ -34,6 +37,8 @@ export interface ChainsRead {
   readonly standings: readonly Stood[];
   accountAt(chainId: ChainId, address: string): string | null;
   holderOf(chainId: ChainId, address: string): string;
+  memoIn(chainId: ChainId, address: string): string | null;
+  isBehindEnd(chainId: ChainId, address: string, block: string | null): boolean;
   wasRead(chainId: ChainId, address: string, block: string | null): boolean;
 }
 
@@ -81,6 +86,12 @@ export async function readChains(deps: ReadingDeps, place: Workplace, state: Aud
     standings,
     holderOf: (chainId, address) =>
       deps.witnesses.find((witness) => witness.chainId === chainId)?.history.holderOf?.(address) ?? address,
+    memoIn: (chainId, address) =>
+      deps.witnesses.find((witness) => witness.chainId === chainId)?.history.memoIn?.(address) ?? null,
+    isBehindEnd(chainId, address, block) {
+      const end = ranges.get(`${chainId} ${address}`)?.to ?? depositsTo.get(chainId);
+      return end !== undefined && block !== null && BigInt(block) > end;
+    },
     accountAt: (chainId, address) => ranges.get(`${chainId} ${address}`)?.account ?? null,
     wasRead(chainId, address, block) {
       const range = ranges.get(`${chainId} ${address}`);
@@ -99,7 +110,7 @@ async function readWitness(reading: Reading, witness: Witness): Promise<void> {
   let to = 0n;
   for (const of of accounts) {
     const standing = await history.standing(of.account, deps.signal);
-    await readWhole(reading, witness, of, standing.blockNumber);
+    await readWhole(reading, witness, of, standing);
     standings.push({ chainId, account: of.account, listsCoin: history.listsCoin, standing });
     if (standing.blockNumber > to) to = standing.blockNumber;
   }
@@ -111,7 +122,7 @@ async function readWhole(
   reading: Reading,
   witness: Witness,
   { account, payinAddresses }: WitnessedAccount,
-  to: bigint,
+  { blockNumber: to, sent }: Standing,
 ): Promise<void> {
   const { deps, ranges, gaps } = reading;
   const key = `${witness.chainId} ${account}`;
@@ -120,14 +131,19 @@ async function readWhole(
     (block) => block !== undefined,
   );
   const [first] = told.toSorted((a, b) => Number(a - b));
-  if (first === undefined)
+  const wasClosed = deps.closed.report().some(({ chainId }) => chainId === witness.chainId);
+  const youngSince = wasClosed ? null : deps.youngSince;
+  if (first === undefined && youngSince === null)
     return void gaps.push({
       of: `${account} on chain ${witness.chainId}`,
-      why: deps.closed.report().some(({ chainId }) => chainId === witness.chainId)
+      why: wasClosed
         ? 'its books were closed when its network began anew, and the service has not opened them again yet'
         : 'the log tells nothing of it: its books are not open',
     });
-  const from = first;
+  if (opening === undefined && youngSince === null && !wasClosed)
+    gaps.push({ of: `${account} on chain ${witness.chainId}`, why: 'its books are not open: no balance is compared' });
+  // The service opens books within its first minutes: until then the account is read from the log's own beginning.
+  const from = first ?? (await witness.blockAt(youngSince as Instant, deps.signal));
   for (const address of new Set([account, ...payinAddresses]))
     ranges.set(`${witness.chainId} ${address}`, { account, from, to });
   const after = reading.state.read[key] ?? null;
@@ -139,10 +155,18 @@ async function readWhole(
     {
       after,
       signal: deps.signal,
+      numbers: numbersOf(deps.firstNonces.get(key), sent),
       page: (found, next) => note(reading, found, { [key]: next ?? 'done' }),
     },
   );
   if (gap) gaps.push(gap);
+}
+
+/** Null where the log knows no first number; nothing was sent where the chain has none either. */
+function numbersOf(first: bigint | undefined, sent: bigint | undefined): Numbers | null {
+  if (sent === undefined) return null;
+  if (first === undefined) return sent === 0n ? { first: 0n, end: 0n } : null;
+  return { first, end: sent };
 }
 
 /** What was found and how far it is, together. */

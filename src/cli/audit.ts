@@ -10,6 +10,7 @@ import type { KeptHead } from '../audit/heads.ts';
 import { auditDirectory, leaveLast } from '../audit/last.ts';
 import { auditReadModels, type ReadModelsReport } from '../audit/readModels.ts';
 import {
+  byWordLines,
   closedNetworkLines,
   findingLines,
   restTexts,
@@ -209,6 +210,7 @@ function tellAll(report: WholeReport): void {
   for (const line of restTexts(report)) printError(line);
   for (const { of, why } of report.gaps) printError(`not looked at: ${of}: ${why}`);
   for (const line of closedNetworkLines(report)) print(line);
+  for (const line of byWordLines(report)) print(line);
   print(summaryText(report));
   const { readModels } = report;
   if (readModels)

@@ -9,7 +9,7 @@ import { type DomainEvent, fold } from '../../domain/decider.ts';
 import { earningsOf, payOutCashback } from '../../domain/payment/cashback.ts';
 import type { PaymentEvent } from '../../domain/payment/events.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';
-import { baseUsdc, customerWallet, hashOf, merchantWallet, terms } from '../support/payments.ts';
+import { baseUsdc, bounced, customerWallet, hashOf, merchantWallet, minute, terms } from '../support/payments.ts';
 import { at, honest, instead, on, paymentA, paymentB, shown, thief } from './honest.ts';
 import { audit, pointed, type Said, written } from './world.ts';
 
@@ -67,7 +67,7 @@ describe('the audit of cashback', () => {
   });
 
   it('finds a payment that is paid out of cashback that nobody withdrew', async () => {
-    assert.deepEqual(await tell(but(merchant)), [`fundingWrong ${paidOut} 1`]);
+    assert.deepEqual(await tell(but(merchant)), [`accountWrong ${buyer} 1`, `fundingWrong ${paidOut} 1`]);
   });
 
   it('finds one that pays out more than was withdrawn, or to somebody else', async () => {
@@ -81,7 +81,7 @@ describe('the audit of cashback', () => {
   });
 
   it('finds cashback that no buyer spent, that came twice, or that another merchant was to have', async () => {
-    assert.deepEqual(await tell(but(buyer)), [`accountWrong ${merchant} 0`]);
+    assert.deepEqual(await tell(but(buyer)), [`accountWrong ${merchant} 0`, `accountWrong ${paymentA} 6`]);
     const again = instead(on(merchant, ...(received as readonly DomainEvent[])), merchant, 'CashbackReceived', () => ({
       after: { ...got.data.after, received_cents: '60', balance_cents: '30' },
       ordinal: 2,
@@ -101,6 +101,29 @@ describe('the audit of cashback', () => {
     ]);
     const more = instead(whole, buyer, 'CreditEarned', () => ({ cents: '51' }));
     assert.ok((await tell(more)).includes(`accountWrong ${buyer} 0`));
+  });
+
+  it('finds credit for a payment that bounced instead of being paid out', async () => {
+    const at = promised.findIndex(({ stream, event }) => stream === paymentA && event.type === 'PayoutRequested');
+    const unpaid = whole.filter(({ stream, event }) => stream !== paymentA || !event.type.startsWith('Payout'));
+    const said = unpaid.toSpliced(at, 0, ...on(paymentA, bounced('payoutImpossible', '10.01')));
+    const quiet = said.filter(({ stream }) => !stream.startsWith('webhook-'));
+    assert.ok((await tell(quiet)).includes(`accountWrong ${buyer} 0`));
+  });
+
+  it('finds promised credit that was never given, once it is a day late', async () => {
+    const said = whole.filter(({ stream }) => stream !== buyer && stream !== merchant && stream !== paidOut);
+    assert.deepEqual(await tell(said), [`accountWrong ${paymentA} 6`]);
+    const young = await audit({ log: written(said), grounds: shown, now: minute(600) });
+    assert.deepEqual(pointed(young), []);
+  });
+
+  it('finds credit that a buyer spent and no merchant received', async () => {
+    assert.deepEqual(await tell(but(merchant, paidOut)), [`accountWrong ${buyer} 1`]);
+  });
+
+  it('finds cashback that was withdrawn and that no payment pays out', async () => {
+    assert.deepEqual(await tell(but(paidOut)), [`accountWrong ${merchant} 1`]);
   });
 
   it('finds credit that is spent beyond what was earned', async () => {

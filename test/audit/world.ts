@@ -9,6 +9,7 @@ import { coveredCategories } from '../../commands/heads/covered.ts';
 import { headKeyOf } from '../../commands/heads/keys.ts';
 import { rootOfStreams } from '../../commands/heads/tree.ts';
 import type { Batch } from '../../commands/ports.ts';
+import { type ChainId, chainOf } from '../../domain/chains.ts';
 import { categoryOf, type DomainEvent, type StoredEvent } from '../../domain/decider.ts';
 import type { HeadsEvent } from '../../domain/heads/events.ts';
 import { type Anchor, signHead, tellAnchor } from '../../domain/heads/heads.ts';
@@ -113,11 +114,13 @@ export interface Shown extends AccountTransaction {
 }
 
 export interface Ground {
-  readonly chainId: 1 | 8453;
+  readonly chainId: ChainId;
   readonly transactions: readonly Shown[];
   readonly holds: Readonly<{ [asset: string]: bigint }>;
   /** Accounts by the addresses that stand for them, as muxed addresses do on Stellar. */
   readonly holders?: Readonly<{ [address: string]: string }>;
+  /** Memos that addresses contain, as M addresses do on Stellar. */
+  readonly memos?: Readonly<{ [address: string]: string }>;
 }
 
 /** An old block, number and name. */
@@ -128,7 +131,7 @@ export const block = (number: number) => ({
 });
 const to = 900;
 
-export function witnessOf({ chainId, transactions, holds, holders = {} }: Ground): Witness {
+export function witnessOf({ chainId, transactions, holds, holders = {}, memos = {} }: Ground): Witness {
   const standing: Standing = { ...block(to), balances: holds };
   const of = (wanted: readonly string[], from: bigint, last: bigint) =>
     transactions.filter(
@@ -136,11 +139,12 @@ export function witnessOf({ chainId, transactions, holds, holders = {} }: Ground
     );
   return {
     chainId,
-    family: 'evm',
+    family: chainOf(chainId).family,
     accounts: async () => [{ account: treasuryAccount, payinAddresses: [] }],
     history: {
       listsCoin: false,
       holderOf: (address) => holders[address] ?? address,
+      memoIn: (address) => memos[address] ?? null,
       transactions: async ({ account, from, to: last }) => ({
         transactions: of([account], from, last),
         next: null,
@@ -149,9 +153,12 @@ export function witnessOf({ chainId, transactions, holds, holders = {} }: Ground
       standing: async () => standing,
     },
     blockAt: async () => 1n,
-    async *deposits(addresses, range) {
-      for (const found of of(addresses, range.from, range.to)) yield { address: found.account, transaction: found };
-    },
+    // Payments share the treasury's own address where there are memos.
+    ...(chainOf(chainId).family !== 'stellar' && {
+      async *deposits(addresses: readonly string[], range: { readonly from: bigint; readonly to: bigint }) {
+        for (const found of of(addresses, range.from, range.to)) yield { address: found.account, transaction: found };
+      },
+    }),
   };
 }
 

@@ -5,11 +5,23 @@ import type { Reckoner } from './reckoner.ts';
 
 export function createAnchorReckoner(out: Out): Reckoner {
   return {
-    next({ stream, revision, id, type, data, position }: Entry) {
+    next({ stream, revision, id, type, data, position, at }: Entry) {
       if (type !== 'HeadAnchored') return;
       const { chainId, account, transaction: txHash, headHash: hash, ledger: block } = data;
       const where = { stream, revision, id };
-      out.claim({ side: 'log', kind: 'anchor', where, position, chainId, txHash, account, hash, block, cost: null });
+      out.claim({
+        side: 'log',
+        kind: 'anchor',
+        where,
+        position,
+        at,
+        chainId,
+        txHash,
+        account,
+        hash,
+        block,
+        cost: null,
+      });
     },
     end() {},
   };

@@ -24,7 +24,7 @@ export function createBatchReckoner(out: Out): Reckoner {
     ...out,
     claim(claim) {
       if (claim.kind !== 'attempt') return;
-      const { owner: _, amount: __, receiver: ___, form: ____, ...own } = claim;
+      const { owner: _, amount: __, receiver: ___, form: ____, memo: _____, purpose: ______, ...own } = claim;
       out.claim({ ...own, kind: 'batch', members });
     },
   });
@@ -54,5 +54,6 @@ const orderedOf = ({ chainId, token, contract }: Entry['data'], members: BatchCl
   memo: null,
   amount: members.reduce((sum, { amount }) => sum + BigInt(amount), 0n),
   form: null,
+  purpose: 'paid' as const,
   owner: null,
 });

@@ -4,6 +4,7 @@ import type { Book } from './others.ts';
 
 interface Span {
   readonly place: string;
+  readonly address: string;
   readonly from: string;
   until: string | null;
 }
@@ -16,6 +17,8 @@ export interface WrittenBook extends Book {
 
 export function createBook(): WrittenBook {
   const spans: Span[] = [];
+  const addressOf = ({ chainId, address }: Parameters<Book['isUsable']>[0]): string =>
+    JSON.stringify([chainId, address]);
   const placeOf = ({ chainId, address, memo }: Parameters<Book['isUsable']>[0]): string =>
     JSON.stringify([chainId, address, memo]);
   return {
@@ -23,9 +26,14 @@ export function createBook(): WrittenBook {
       const place = placeOf(data);
       for (const span of spans)
         if (span.place === place && span.until === null) span.until = data.removedAt ?? data.addedAt;
-      if (type === 'AddressAdded') spans.push({ place, from: data.usableFrom, until: null });
+      if (type === 'AddressAdded') spans.push({ place, address: addressOf(data), from: data.usableFrom, until: null });
     },
     isUsable: (asked, at) =>
-      spans.some(({ place, from, until }) => place === placeOf(asked) && from <= at && (until === null || at < until)),
+      spans.some(
+        ({ place, address, from, until }) =>
+          (asked.memo === undefined ? address === addressOf(asked) : place === placeOf(asked)) &&
+          from <= at &&
+          (until === null || at < until),
+      ),
   };
 }

@@ -17,11 +17,13 @@ export function createEarningsReckoner(out: Out): Reckoner {
   const payins = new Map<string, { readonly from: string; readonly amount: bigint }>();
   let created: Entry | null = null;
   let funded: Entry | null = null;
+  let completed: Entry | null = null;
   return {
     next(entry) {
       const { type, data } = entry;
       if (type === 'PaymentCreated') created ??= entry;
       if (type === 'PaymentFunded') funded ??= entry;
+      if (type === 'PayoutConfirmed') completed ??= entry;
       if (type === 'PayinDetected' || type === 'PayinConfirmed')
         payins.set(transferId(data.transfer), { from: data.transfer.from, amount: BigInt(data.transfer.amount) });
     },
@@ -32,13 +34,16 @@ export function createEarningsReckoner(out: Out): Reckoner {
         out.paired(`withdrawn ${paymentId}`, {
           side: 'consequence',
           where: whereOf(funded),
+          at: funded.at,
           words: withdrawnWords({ ...created.data.destination, amount: funded.data.received, fee: created.data.fee }),
           code: 'fundingWrong',
         });
+      if (!completed) return;
       for (const [account, cents] of earned(created, funded))
         out.paired(`earned ${paymentId} ${account}`, {
           side: 'cause',
-          where: whereOf(funded),
+          where: whereOf(completed),
+          at: completed.at,
           words: `${cents} cents`,
           code: 'accountWrong',
         });
@@ -57,9 +62,10 @@ export function createEarningsReckoner(out: Out): Reckoner {
       const { from, amount } = payins.get(id) ?? { from: '', amount: 0n };
       paid.set(from, (paid.get(from) ?? 0n) + amount);
     }
-    return [...paid].map(([account, part]) => {
+    return [...paid].flatMap(([account, part]) => {
       const units = (BigInt(data.sourceAmount) * part * promised) / (BigInt(data.received) * 10_000n);
-      return [account, scaled(units, source.token.decimals, centDecimals)];
+      const cents = scaled(units, source.token.decimals, centDecimals);
+      return cents > 0n ? [[account, cents] as const] : [];
     });
   }
 }
@@ -96,7 +102,7 @@ export function createAccountReckoner(out: Out): Reckoner {
 
   function pair(entry: Entry): void {
     const { type, data, stream } = entry;
-    const own = { where: whereOf(entry), code: 'accountWrong' } as const;
+    const own = { where: whereOf(entry), at: entry.at, code: 'accountWrong' } as const;
     const words = `${data.cents} cents`;
     if (type === 'CreditEarned')
       out.paired(`earned ${data.paymentId} ${data.account}`, { ...own, side: 'consequence', words });

@@ -1,4 +1,5 @@
 /** Whether a payment's money was divided as its own terms say. The arithmetic is written down here once more, on purpose. */
+import { microUsdDecimals } from '../../../domain/money.ts';
 import type { Entry } from '../entry.ts';
 import { type Finding, findingAt } from '../findings.ts';
 
@@ -78,7 +79,44 @@ function splitFindings({ entry: created, sources }: Terms, funded: Entry, source
     findings.push(findingAt('payoutWrong', funded, `${payout} is paid out, ${agreed} was agreed`));
   if (excess > 0n && rule !== 'overpaid')
     findings.push(findingAt('splitWrong', funded, `rule ${rule} leaves no excess`));
+  if (BigInt(funded.data.sourceAmount) !== received - excess)
+    findings.push(
+      findingAt(
+        'splitWrong',
+        funded,
+        `${funded.data.sourceAmount} is said to pay, received less excess is ${received - excess}`,
+      ),
+    );
+  if (rule === 'short') {
+    const problem = shortProblem(created, source, { received, fee, payout });
+    if (problem !== null) findings.push(findingAt('payoutWrong', funded, problem));
+  } else if (dust >= (rule === 'anyAmount' ? unitOf(route) : 1n))
+    findings.push(findingAt('splitWrong', funded, `rule ${rule} leaves no dust of ${dust}`));
   return findings;
+}
+
+interface Parts {
+  readonly received: bigint;
+  readonly fee: bigint;
+  readonly payout: bigint;
+}
+
+/** Why less than agreed may not be paid out so; null if it may: the policy accepts it, and the receiver gets all but the fee. */
+function shortProblem({ data }: Entry, source: Source, { received, fee, payout }: Parts): string | null {
+  const { policy, destination } = data;
+  if (!policy || source.amount === null || destination.amount === null) return 'no policy accepts less than was agreed';
+  const decimals = { source: source.token.decimals, destination: destination.token.decimals };
+  const due = BigInt(source.amount);
+  const share = (due * BigInt(policy.tolerance.basisPoints)) / 10_000n;
+  const most = scaled(BigInt(policy.tolerance.most_microUsd), microUsdDecimals, source.token.decimals);
+  const forgiven = share < most ? share : most;
+  if (policy.under !== 'accept' && received < due - forgiven)
+    return `${received} was received, and the policy accepts no less than ${due - forgiven}`;
+  const left = scaled(received - fee, decimals.source, decimals.destination);
+  const all = left < BigInt(destination.amount) ? left : BigInt(destination.amount);
+  const least = BigInt(policy.leastPayout) > 0n ? BigInt(policy.leastPayout) : 1n;
+  if (payout < least) return `${payout} is paid out, the policy pays no less than ${least}`;
+  return payout === all ? null : `${payout} is paid out, ${all} is left of what was received`;
 }
 
 interface Route {
@@ -109,9 +147,11 @@ function feesDue(source: Source, { type, rule, received, agreedOut, isFirst }: A
 /** Fixed and basis points, rounded down to what both tokens can represent. */
 function feeOf(base: bigint, { fee }: Source, route: Route): bigint {
   const exact = BigInt(fee.fixed) + (base * BigInt(fee.basisPoints)) / 10_000n;
-  const unit = 10n ** BigInt(Math.max(0, route.source - Math.min(route.source, route.destination)));
-  return exact - (exact % unit);
+  return exact - (exact % unitOf(route));
 }
+
+/** The least amount that both tokens can represent, in units of the source. */
+const unitOf = (route: Route): bigint => 10n ** BigInt(Math.max(0, route.source - route.destination));
 
 /** To another number of decimals, rounded down. */
 export const scaled = (value: bigint, from: number, to: number): bigint =>

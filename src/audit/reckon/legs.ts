@@ -11,18 +11,23 @@ export interface Ordered {
   readonly memo: string | null;
   readonly amount: bigint;
   readonly form: AttemptClaim['form'];
+  readonly purpose: AttemptClaim['purpose'];
   /** Of the treasury, where the order says whose money it is. */
   readonly owner: string | null;
 }
 
 /** Of a payout or refund, as it was ordered. */
-export const orderedOf = ({ chainId, token, receiverAddress, receiverMemo, amount }: Entry['data']): Ordered => ({
+export const orderedOf = (
+  { chainId, token, receiverAddress, receiverMemo, amount }: Entry['data'],
+  purpose: Ordered['purpose'],
+): Ordered => ({
   chainId,
   asset: token.address,
   receiver: receiverAddress,
   memo: receiverMemo,
   amount: BigInt(amount),
   form: null,
+  purpose,
   owner: null,
 });
 
@@ -38,8 +43,9 @@ interface Landed {
   readonly block: string;
   readonly cost: AttemptClaim['cost'];
   readonly arrived: string | null;
-  /** Log position of the event that says so. */
+  /** Log position of the event that says so, and when it was written. */
   readonly position: string;
+  readonly at: string;
 }
 
 export interface Leg {
@@ -50,7 +56,12 @@ export interface Leg {
   settled(): { readonly amount: bigint } | null;
   /** Log position of the last attempt's signature; null before one. */
   signedAt(): string | null;
+  /** Whether an attempt landed, or can still land. */
+  mayLand(): boolean;
 }
+
+/** Events that nothing has that was called off. */
+export const landing: ReadonlySet<string> = new Set(['Signed', 'Confirmed', 'Short']);
 
 const settledFates: ReadonlySet<string> = new Set(['settled', 'short']);
 
@@ -86,8 +97,19 @@ export function createLeg(ordered: Ordered, out: Out): Leg {
     if (attempt.fate === 'dead' || attempt.lapsed)
       find('illegalEvent', entry, `attempt ${number} was proven dead before`);
     attempt.fate = fate;
-    attempt.landed = { block: blockNumber, cost, arrived, position: entry.position };
+    const { position, at } = entry;
+    attempt.landed = { block: blockNumber, cost, arrived, position, at };
+    checkLeft(entry);
     if (fate === 'settled') settled = number;
+  }
+
+  /** No token of the catalogue charges its sender: nothing more than the order leaves. */
+  function checkLeft(entry: Entry): void {
+    const { cost, arrived } = entry.data;
+    const left = BigInt(cost?.left ?? ordered.amount);
+    if (left > ordered.amount) find('costWrong', entry, `${left} left, ${ordered.amount} was ordered`);
+    if (ordered.form !== 'flush' && arrived !== undefined && BigInt(arrived) > left)
+      find('costWrong', entry, `${arrived} arrived of ${left} that left`);
   }
 
   function die(entry: Entry) {
@@ -119,15 +141,16 @@ export function createLeg(ordered: Ordered, out: Out): Leg {
     },
     settled: () => (settled === null ? null : { amount: ordered.amount }),
     signedAt: () => [...attempts.values()].at(-1)?.entry.position ?? null,
+    mayLand: () => [...attempts.values()].some(({ fate }) => fate !== 'dead'),
   };
 }
 
 /** It failed on its chain, or can never come there. */
-function bury(attempt: Attempt, { reason, landed }: Entry['data'], { position }: Entry): void {
+function bury(attempt: Attempt, { reason, landed }: Entry['data'], { position, at }: Entry): void {
   attempt.fate = 'dead';
   attempt.lapsed = reason === 'validityPassed';
   if (landed && landed.hash === attempt.entry.data.hash)
-    attempt.landed = { block: landed.blockNumber, cost: landed.cost, arrived: null, position };
+    attempt.landed = { block: landed.blockNumber, cost: landed.cost, arrived: null, position, at };
 }
 
 /** After an operator has decided about one that fell short. */
@@ -159,9 +182,12 @@ function claimOf(ordered: Ordered, { entry, fate, landed }: Attempt, settledBy: 
     asset: data.token.address,
     amount: data.amount,
     receiver: data.receiver,
+    memo: data.receiverMemo ?? null,
     form: ordered.form,
+    purpose: ordered.purpose,
     fate,
     position: landed?.position ?? entry.position,
+    at: landed?.at ?? entry.at,
     block: landed?.block ?? null,
     cost: landed?.cost ?? null,
     arrived: settledFates.has(fate) ? (landed?.arrived ?? null) : null,

@@ -4,68 +4,130 @@ import { microUsdDecimals } from '../../../domain/money.ts';
 import { transferId } from '../../../domain/payment/shapes.ts';
 import type { AttemptClaim, Claim, Out, OwnClaim } from '../claims.ts';
 import type { Entry } from '../entry.ts';
-import { findingAt } from '../findings.ts';
+import { type FindingCode, findingAt } from '../findings.ts';
 import { scaled } from './funding.ts';
-import { createLeg, type Leg } from './legs.ts';
+import { createLeg, type Leg, landing } from './legs.ts';
 import type { Reckoner } from './reckoner.ts';
 
 const whereOf = ({ stream, revision, id }: Entry) => ({ stream, revision, id });
 
+/** A refund of unmatched funds that was ordered; called off, it takes nothing unless it lands all the same. */
+interface WayBack {
+  readonly leg: Leg;
+  readonly sent: bigint;
+  readonly networkFee: bigint;
+  calledOff: boolean;
+}
+
 export function createUnmatchedReckoner(out: Out): Reckoner {
   let seen: Entry | null = null;
   let givenTo: string | null = null;
-  let refund: Leg | null = null;
+  const ways: WayBack[] = [];
+  const standing = () => ways.filter(({ leg, calledOff }) => !calledOff || leg.settled() !== null);
+  const find = (code: FindingCode, entry: Entry, message: string) => out.find(findingAt(code, entry, message));
   return {
     next(entry) {
       const { type, data } = entry;
       if (type === 'UnmatchedPayinSeen') seen = entry;
-      else if (type === 'UnmatchedPayinAssigned') givenTo = data.paymentId;
-      else if (type === 'UnmatchedPayinRefundRequested') refund = orderBack(entry);
-      else refund?.next(type.replace('UnmatchedRefund', ''), entry);
+      else if (type === 'UnmatchedPayinAssigned') {
+        if (givenTo !== null) find('illegalEvent', entry, `the money was given to payment ${givenTo} before`);
+        givenTo = data.paymentId;
+      } else if (type === 'UnmatchedPayinRefundRequested') orderBack(entry);
+      else if (type === 'UnmatchedRefundCalledOff') callOff(entry);
+      else move(entry);
       const decided = type === 'UnmatchedPayinAssigned' || type === 'UnmatchedPayinRefundRequested';
-      if (decided && givenTo !== null && refund !== null)
-        out.find(findingAt('refundBeyondCap', entry, 'the money is given to a payment, and sent back as well'));
+      if (!decided) return;
+      if (givenTo !== null && standing().length > 0)
+        find('refundBeyondCap', entry, 'the money is given to a payment, and sent back as well');
+      else if (standing().length > 1) find('refundBeyondCap', entry, 'the money goes back twice');
     },
     end() {
-      refund?.end();
+      for (const { leg } of ways) leg.end();
       if (!seen) return;
-      const { chainId, txHash, to, token, amount, blockNumber: block } = seen.data.transfer;
-      const own = {
-        side: 'log',
-        kind: 'unmatched',
-        where: whereOf(seen),
-        position: seen.position,
-        chainId,
-        txHash,
-        phase: 'confirmed',
-      } as const;
-      const claim = { ...own, transferId: transferId(seen.data.transfer), to, asset: token.address, amount, block };
-      out.claim(givenTo === null ? claim : { ...claim, givenTo });
+      const { chainId, token, amount } = seen.data.transfer;
+      claim(seen);
       if (givenTo !== null) return;
       out.sum(chainId, token.address, 'received', BigInt(amount));
-      if (refund === null) out.sum(chainId, token.address, 'held', BigInt(amount));
+      const [last] = standing();
+      if (!last) out.sum(chainId, token.address, 'held', BigInt(amount));
+      for (const { sent, networkFee } of standing()) {
+        out.sum(chainId, token.address, 'refunded', sent);
+        out.sum(chainId, token.address, 'networkFees', networkFee);
+      }
       const { stream, position } = seen;
-      if (refund?.settled() != null) return;
-      const what = refund === null ? `${amount} of ${token.address} are held` : 'its refund is not settled';
+      if (last && last.leg.settled() !== null) return;
+      const what = last ? 'its refund is not settled' : `${amount} of ${token.address} are held`;
       out.unsettled({ chainId, stream, position, what });
     },
   };
 
-  function orderBack(entry: Entry): Leg | null {
-    if (!seen) return null;
+  function claim(entry: Entry): void {
+    const { transfer, beyond } = entry.data;
+    const { chainId, txHash, from, to, memo = null, token, amount, blockNumber: block } = transfer;
+    const { position, at } = entry;
+    const where = whereOf(entry);
+    const own = {
+      side: 'log',
+      kind: 'unmatched',
+      where,
+      position,
+      at,
+      phase: 'confirmed',
+      atOwnDeposit: false,
+    } as const;
+    const id = transferId(transfer);
+    const claimed = { ...own, chainId, txHash, transferId: id, from, to, memo, asset: token.address, amount, block };
+    out.claim(givenTo === null ? claimed : { ...claimed, givenTo });
+    if (memo !== null)
+      out.place(`${to} ${memo}`, {
+        ...{ side: 'unmatchedAt', where, beyond: beyond?.paymentId ?? null },
+        message: `${amount} of ${token.address} came to ${to} with the memo ${memo}`,
+      });
+  }
+
+  function orderBack(entry: Entry): void {
+    if (!seen) return;
     const { chainId, token, amount } = seen.data.transfer;
-    const { receiverAddress: receiver, receiverMemo: memo, networkFee } = entry.data;
+    const { receiverAddress: receiver, receiverMemo: memo, networkFee = '0' } = entry.data;
     // Older ones were sent by hand, and adopted or explained.
-    const sent = BigInt(amount) - BigInt(networkFee ?? 0);
-    if (sent < 0n) out.find(findingAt('refundBeyondCap', entry, `${networkFee} is taken off of ${amount}`));
-    out.sum(chainId, token.address, 'refunded', sent);
-    out.sum(chainId, token.address, 'networkFees', BigInt(networkFee ?? 0));
-    return createLeg({ chainId, asset: token.address, receiver, memo, amount: sent, form: null, owner: null }, out);
+    const sent = BigInt(amount) - BigInt(networkFee);
+    if (sent < 0n) find('refundBeyondCap', entry, `${networkFee} is taken off of ${amount}`);
+    const ordered = {
+      chainId,
+      asset: token.address,
+      receiver,
+      memo,
+      amount: sent,
+      form: null,
+      owner: null,
+      purpose: 'refunded' as const,
+    };
+    ways.push({ leg: createLeg(ordered, out), sent, networkFee: BigInt(networkFee), calledOff: false });
+    if (receiver !== seen.data.transfer.from)
+      out.byWord({
+        ...{ stream: entry.stream, revision: entry.revision },
+        what: `unmatched funds refunded: ${sent} of ${token.address} to ${receiver}`,
+      });
+  }
+
+  function callOff(entry: Entry): void {
+    const last = ways.at(-1);
+    if (!last || last.leg.mayLand())
+      find('illegalEvent', entry, 'no refund is ordered, or it has landed or can still: it cannot be called off');
+    if (last) last.calledOff = true;
+  }
+
+  function move(entry: Entry): void {
+    const last = ways.at(-1);
+    const kind = entry.type.replace('UnmatchedRefund', '');
+    if (landing.has(kind) && (!last || last.calledOff))
+      find('illegalEvent', entry, last ? 'the refund was called off before' : 'nothing was ordered before it');
+    last?.leg.next(kind, entry);
   }
 }
 
 /** `treasury-<chainId>-<account>`: of any length, so that nothing of it is kept. */
-export function createTreasuryReckoner(out: Out): Reckoner {
+export function createTreasuryReckoner(out: Out, book: Book): Reckoner {
   let networksClosed = 0;
   return {
     next(entry) {
@@ -75,6 +137,7 @@ export function createTreasuryReckoner(out: Out): Reckoner {
         side: 'log',
         where: whereOf(entry),
         position: entry.position,
+        at: entry.at,
         chainId,
         account,
         cost: null,
@@ -95,12 +158,32 @@ export function createTreasuryReckoner(out: Out): Reckoner {
           says: `nonce ${data.nonce} was handed out`,
           code: 'illegalEvent',
         });
-      if (type === 'TransactionAdopted')
-        claim({ kind: 'adopted', txHash: data.hash, changes: data.changes, fee: data.fee, block: data.blockNumber });
+      if (type === 'TreasuryOpened') out.firstNonce(`${chainId} ${account}`, BigInt(data.firstNonce));
+      if (type === 'TransactionAdopted') {
+        const { hash: txHash, changes, fee, blockNumber: block } = data;
+        claim({ kind: 'adopted', txHash, changes, fee, block, notInBook: strangersIn(entry, chainId, book) });
+        const left = outflowsOf(entry).map(
+          ({ asset, amount, counterparty }) => `${-BigInt(amount)} of ${asset} to ${counterparty}`,
+        );
+        if (left.length > 0)
+          out.byWord({ ...{ stream: entry.stream, revision: entry.revision }, what: `adopted: ${left.join(', ')}` });
+      }
     },
     end() {},
   };
 }
+
+const outflowsOf = ({ data }: Entry): OwnClaim['changes'] =>
+  (data.changes as OwnClaim['changes']).filter(({ amount }) => BigInt(amount) < 0n);
+
+/** Receivers of an adopted transaction that the address book does not have. An adoption is one operator's word. */
+const strangersIn = (entry: Entry, chainId: OwnClaim['chainId'], book: Book): readonly string[] =>
+  outflowsOf(entry)
+    .filter(
+      ({ counterparty }) =>
+        counterparty === null || !book.isUsable({ chainId, address: counterparty }, entry.data.adoptedAt),
+    )
+    .map(({ counterparty }) => counterparty ?? 'nobody');
 
 export function createBooksReckoner(out: Out): Reckoner {
   return {
@@ -121,6 +204,7 @@ export function createBooksReckoner(out: Out): Reckoner {
         kind: 'topUp',
         where: whereOf(entry),
         position: entry.position,
+        at: entry.at,
         chainId,
         account,
         cost: null,
@@ -145,16 +229,20 @@ const formOf = (form?: { readonly kind: string }): AttemptClaim['form'] =>
 
 /** Where money could be withdrawn to, and since when. */
 export interface Book {
+  /** @param place without a memo: with any memo */
   isUsable(
-    place: { readonly chainId: number; readonly address: string; readonly memo: string | null },
+    place: { readonly chainId: number; readonly address: string; readonly memo?: string | null },
     at: string,
   ): boolean;
 }
 
 /** @param approvalFrom_microUsd what is worth more needs another operator; null where that is not known */
 export function createOperationReckoner(out: Out, book: Book, approvalFrom_microUsd: bigint | null): Reckoner {
+  const illegal = (entry: Entry, message: string) => out.find(findingAt('illegalEvent', entry, message));
   let ordered: Entry | null = null;
   let leg: Leg | null = null;
+  let signed: Entry | null = null;
+  let calledOff = false;
   const approvedBy = new Set<string>();
   return {
     next(entry) {
@@ -163,19 +251,36 @@ export function createOperationReckoner(out: Out, book: Book, approvalFrom_micro
         ordered = entry;
         const { chainId, token, receiver, receiverMemo: memo, amount, form, account: owner } = data;
         leg = createLeg(
-          { chainId, asset: token.address, receiver, memo, amount: BigInt(amount), form: formOf(form), owner },
+          {
+            chainId,
+            asset: token.address,
+            receiver,
+            memo,
+            amount: BigInt(amount),
+            form: formOf(form),
+            owner,
+            purpose: 'moved',
+          },
           out,
         );
       } else if (type === 'OperationApproved') approvedBy.add(data.by);
-      else if (type !== 'OperationCalledOff' && type !== 'RebalanceArrived') {
+      else if (type === 'OperationCalledOff') {
+        if (leg?.mayLand()) illegal(entry, 'it has landed, or can still: it cannot be called off');
+        calledOff = true;
+      } else if (type !== 'RebalanceArrived') {
+        const kind = type.replace('Operation', '');
+        if (landing.has(kind) && (!leg || calledOff))
+          illegal(entry, leg ? 'it was called off before' : 'nothing was ordered before it');
         if (type === 'OperationSigned' && ordered) check(entry, ordered);
-        leg?.next(type.replace('Operation', ''), entry);
+        if (type === 'OperationSigned') signed ??= entry;
+        leg?.next(kind, entry);
       }
     },
     end() {
       leg?.end();
       const settled = leg?.settled();
       if (!ordered) return;
+      if (signed) tellUnapproved(ordered);
       const { kind, chainId, token } = ordered.data;
       const position = leg?.signedAt() ?? null;
       if (!settled && position !== null)
@@ -186,10 +291,18 @@ export function createOperationReckoner(out: Out, book: Book, approvalFrom_micro
     },
   };
 
+  /** What one operator may order alone within a day is known only beside all other operations. */
+  function tellUnapproved(entry: Entry): void {
+    const { data } = entry;
+    const others = [...approvedBy].filter((by) => by !== data.by).length;
+    if (others > 0 || !movesMoney(data)) return;
+    const value_microUsd = worthOf(data).toString();
+    out.unapproved({ where: whereOf(entry), orderedAt: data.orderedAt, by: data.by, value_microUsd });
+  }
+
   /** Whatever it is called: money that leaves needs a place in the address book, and another operator where it is much. */
   function check(entry: Entry, { data }: Entry): void {
-    const moves = formOf(data.form) === null || formOf(data.form) === 'coin';
-    if (!moves) return;
+    if (!movesMoney(data)) return;
     const others = [...approvedBy].filter((by) => by !== data.by).length;
     const above = approvalFrom_microUsd !== null && worthOf(data) > approvalFrom_microUsd;
     const needed = above ? 1 : data.approvals;
@@ -202,6 +315,8 @@ export function createOperationReckoner(out: Out, book: Book, approvalFrom_micro
       );
   }
 }
+
+const movesMoney = ({ form }: Entry['data']): boolean => formOf(form) === null || formOf(form) === 'coin';
 
 /** In millionths of a dollar: a token counts as one dollar, whatever the order says; what a coin is worth it alone says. */
 function worthOf({ chainId, token, amount, value_microUsd: stated }: Entry['data']): bigint {

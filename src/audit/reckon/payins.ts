@@ -17,6 +17,12 @@ export interface Payins {
   /** A transfer that was seen, or seen to be final: never back from there. */
   see(entry: Entry): void;
   lose(entry: Entry): void;
+  /** Transfers that were recorded, whatever became of them. */
+  count(): number;
+  /** What a sender sent of an asset and is confirmed. */
+  sentBy(sender: string, key: string): bigint;
+  /** What was confirmed of an asset and left its chain again. */
+  gone(key: string): bigint;
   /** The transfer of that id; null where none is confirmed. */
   confirmed(id: string): Entry['data'] | null;
   /** What is confirmed, by asset. */
@@ -26,14 +32,24 @@ export interface Payins {
   end(): void;
 }
 
-export function createPayins(out: Out): Payins {
+/** @param isOwn whether a transfer is at one of the payment's deposits, all of which are known at the end */
+export function createPayins(out: Out, isOwn: (transfer: Entry['data']) => boolean): Payins {
   const payins = new Map<string, Payin>();
+  const sumOf = (key: string, isMeant: (payin: Payin) => boolean): bigint =>
+    [...payins.values()].reduce((sum, payin) => {
+      const { chainId, token, amount } = payin.entry.data.transfer;
+      return assetKey(chainId, token.address) === key && isMeant(payin) ? sum + BigInt(amount) : sum;
+    }, 0n);
   return {
     see(entry) {
       const id = transferId(entry.data.transfer);
       const isConfirmed = entry.type === 'PayinConfirmed' || payins.get(id)?.phase === 'confirmed';
       payins.set(id, { entry, phase: isConfirmed ? 'confirmed' : 'detected' });
     },
+    count: () => payins.size,
+    sentBy: (sender, key) =>
+      sumOf(key, ({ entry, phase }) => phase === 'confirmed' && entry.data.transfer.from === sender),
+    gone: (key) => sumOf(key, ({ phase }) => phase === 'gone'),
     lose(entry) {
       const payin = payins.get(entry.data.transferId);
       if (payin) payin.phase = 'gone';
@@ -62,22 +78,26 @@ export function createPayins(out: Out): Payins {
       return seen;
     },
     end() {
-      for (const [id, payin] of payins) out.claim(claimOf(id, payin));
+      for (const [id, payin] of payins) out.claim(claimOf(id, payin, isOwn(payin.entry.data.transfer)));
     },
   };
 }
 
-function claimOf(id: string, { entry, phase }: Payin): InflowClaim {
-  const { chainId, txHash, to, token, amount, blockNumber } = entry.data.transfer;
+function claimOf(id: string, { entry, phase }: Payin, atOwnDeposit: boolean): InflowClaim {
+  const { chainId, txHash, from, to, memo = null, token, amount, blockNumber } = entry.data.transfer;
   return {
     side: 'log',
     kind: 'payin',
     where: { stream: entry.stream, revision: entry.revision, id: entry.id },
     position: entry.position,
+    at: entry.at,
     chainId,
     txHash,
     transferId: id,
+    from,
     to,
+    memo,
+    atOwnDeposit,
     asset: token.address,
     amount,
     block: blockNumber,

@@ -16,14 +16,19 @@ interface Payment {
   bounced: boolean;
   payout: Leg | null;
   ordered: Entry | null;
+  /** Where it can be paid to. */
+  readonly deposits: Entry['data'][];
+  last: Entry | null;
 }
 
 export function createPaymentReckoner(out: Out): Reckoner {
-  const payment: Payment = { created: null, funded: null, bounced: false, payout: null, ordered: null };
-  const payins = createPayins(out);
+  const payment: Payment = {
+    ...{ created: null, funded: null, bounced: false, payout: null, ordered: null, deposits: [], last: null },
+  };
+  const payins = createPayins(out, (transfer) => payment.deposits.some((deposit) => isAt(deposit, transfer)));
   const leftOf = (key: string): bigint =>
     (payins.received().get(key) ?? 0n) - usedFor(payment, key) - refunds.taken(key);
-  const refunds = createRefunds(out, leftOf);
+  const refunds = createRefunds(out, leftOf, payins.sentBy);
   const find = (code: FindingCode, entry: Entry, message: string) => out.find(findingAt(code, entry, message));
 
   function fund(entry: Entry, created: Entry) {
@@ -38,20 +43,44 @@ export function createPaymentReckoner(out: Out): Reckoner {
     const kind = type.slice('Payout'.length);
     const isKnown = type.startsWith('Payout') ? payment.payout !== null : refunds.next(kind, entry);
     if (type.startsWith('Payout')) payment.payout?.next(kind, entry);
+    if (type === 'PayoutSigned') checkPayout(entry);
     if (!isKnown && /^(Payout|Refund)(Signed|Confirmed|Short)$/.test(type))
       find('illegalEvent', entry, 'nothing was ordered before it');
+  }
+  /** What a payout takes must still be there: nothing of it was refunded. */
+  function checkPayout(entry: Entry): void {
+    if (payment.bounced) find('illegalEvent', entry, 'the payment bounced: its money can only go back');
+    const by = divided({ ...payment, bounced: false });
+    if (!by) return;
+    const key = assetKey(by.chainId, by.asset);
+    const missing = shareOf(by.data) + refunds.taken(key) - (payins.received().get(key) ?? 0n) - payins.gone(key);
+    if (missing > 0n) find('refundBeyondCap', entry, `${missing} more is refunded and paid out than was received`);
+  }
+  /** A payin that left its chain after it was paid out is a loss that the log states; nothing else makes more leave than was received. */
+  function checkHeld(last: Entry): void {
+    for (const [key, received] of payins.received()) {
+      const missing = usedFor(payment, key) + refunds.taken(key) - received - payins.gone(key);
+      if (missing > 0n)
+        find(
+          'refundBeyondCap',
+          last,
+          `${missing} of ${key.split(' ')[1]} more is refunded and paid out than was received`,
+        );
+    }
   }
   return {
     next(entry) {
       const { type, data } = entry;
       const { created } = payment;
+      payment.last = entry;
       if (type === 'PaymentCreated') return create(payment, entry, out);
       if (!created) return find('illegalEvent', entry, 'no PaymentCreated comes before it');
-      if (type === 'SourceChosen') return disclose(out, created, entry, data);
+      if (type === 'SourceChosen') return disclose(payment, out, entry, data);
       if (type === 'PayinDetected' || type === 'PayinConfirmed') return payins.see(entry);
       if (type === 'PayinOrphaned' || type === 'PayinLost') return payins.lose(entry);
       if (type === 'PaymentFunded') return fund(entry, created);
       if (type === 'PayoutRequested') return order(payment, entry, out);
+      if (type === 'RefundAddressSet') return refunds.setAddress(entry);
       if (type === 'RefundRequested') return refunds.order(entry);
       if (type === 'RefundCalledOff') return refunds.callOff(entry);
       if (type === 'PaymentBounced') payment.bounced = true;
@@ -62,6 +91,8 @@ export function createPaymentReckoner(out: Out): Reckoner {
       payins.end();
       refunds.end();
       if (!payment.created) return;
+      if (payment.last) checkHeld(payment.last);
+      tellPlaces(payment, payins.count(), out);
       for (const [key, received] of payins.received()) {
         const [chainId = '', asset = ''] = key.split(' ');
         out.sum(Number(chainId), asset, 'received', received);
@@ -78,13 +109,37 @@ function create(payment: Payment, entry: Entry, out: Out) {
   if (payment.created || entry.stream !== `payment-${paymentId}`)
     return out.find(findingAt('illegalEvent', entry, 'it is not this stream’s first event, or of another payment'));
   payment.created = entry;
-  disclose(out, entry, entry, { chainId: source.chainId, deposit });
+  disclose(payment, out, entry, { chainId: source.chainId, deposit });
 }
 
 /** Where it can be paid to, from now on. */
-function disclose(out: Out, created: Entry, { at }: Entry, { chainId, deposit }: Entry['data']): void {
+function disclose(payment: Payment, out: Out, { at }: Entry, { chainId, deposit }: Entry['data']): void {
   const { family } = chainOf(chainId);
-  out.deposit({ address: deposit.address, family, at, paymentId: created.data.paymentId });
+  payment.deposits.push(deposit);
+  out.deposit({ address: deposit.address, family, at, paymentId: payment.created?.data.paymentId });
+}
+
+interface Place {
+  readonly to: string;
+  readonly memo: string | null;
+}
+
+/** A deposit is an address, with a memo where payments share it; where a contract is called, the contract with a memo of its own. */
+function placesOf({ address, memo, contract, contractMemo }: Entry['data']): readonly Place[] {
+  const called = contract === null ? [] : [{ to: contract, memo: contractMemo }];
+  return contract === null || memo !== null ? [...called, { to: address, memo }] : called;
+}
+
+const isAt = (deposit: Entry['data'], transfer: Entry['data']): boolean =>
+  placesOf(deposit).some(({ to, memo }) => transfer.to === to && (transfer.memo ?? null) === memo);
+
+/** Deposits with a memo share an address: unmatched funds with that memo are the payment's. */
+function tellPlaces({ created, deposits }: Payment, count: number, out: Out): void {
+  if (!created) return;
+  const where = { stream: created.stream, revision: created.revision, id: created.id };
+  for (const { to, memo } of deposits.flatMap(placesOf))
+    if (memo !== null)
+      out.place(`${to} ${memo}`, { side: 'place', where, paymentId: created.data.paymentId, payins: count });
 }
 
 function order(payment: Payment, entry: Entry, out: Out): void {
@@ -101,7 +156,7 @@ function order(payment: Payment, entry: Entry, out: Out): void {
     const what = `ordered ${data.amount} to ${data.receiverAddress}, which the terms do not say`;
     out.find(findingAt('payoutWrong', entry, what));
   }
-  payment.payout ??= createLeg(orderedOf(data), out);
+  payment.payout ??= createLeg(orderedOf(data, 'paid'), out);
   payment.ordered ??= entry;
 }
 
@@ -136,8 +191,10 @@ function divided({ created, funded, bounced, payout }: Payment) {
 /** What the payout, the fee and the dust took of an asset. */
 function usedFor(payment: Payment, key: string): bigint {
   const by = divided(payment);
-  return by && assetKey(by.chainId, by.asset) === key ? BigInt(by.data.received) - BigInt(by.data.excess) : 0n;
+  return by && assetKey(by.chainId, by.asset) === key ? shareOf(by.data) : 0n;
 }
+
+const shareOf = ({ received, excess }: Entry['data']): bigint => BigInt(received) - BigInt(excess);
 
 function sumUp(payment: Payment, out: Out): void {
   const by = divided(payment);

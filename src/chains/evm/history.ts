@@ -16,7 +16,7 @@ import {
   type HistoryPage,
   type Standing,
 } from '../ports.ts';
-import { coinBalance, tokenBalance, transactionOf } from './accounts.ts';
+import { coinBalance, nonceAt, tokenBalance, transactionOf } from './accounts.ts';
 import { changesIn } from './changes.ts';
 import type { EvmChainConfig } from './config.ts';
 import { finalHeight } from './finality.ts';
@@ -67,14 +67,15 @@ export function createEvmHistory({ chainId, depths, rangeBlocksMax }: Config, an
 
   /** @throws RpcFailed also when a fork comes between the calls */
   async function standingIn(node: EvmNode, account: Address, { number, hash, time_s }: Header): Promise<Standing> {
-    const [held, ...amounts] = await Promise.all([
+    const [sent, held, ...amounts] = await Promise.all([
+      nonceAt(node, account, number),
       coinBalance(node, account, number),
       ...tokens.map((token) => tokenBalance(node, account, token, number)),
     ]);
     if ((await header(node, number))?.hash !== hash)
       throw new RpcFailed(node.name, 'eth_getBlockByNumber', 'refused', `it has another block ${number}`);
     const balances = { [coin]: held, ...Object.fromEntries(tokens.map((token, at) => [token, amounts[at] ?? 0n])) };
-    return { blockNumber: number, blockHash: hash, time: instant(time_s * 1_000), balances };
+    return { blockNumber: number, blockHash: hash, time: instant(time_s * 1_000), sent, balances };
   }
 
   return {

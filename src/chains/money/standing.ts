@@ -31,6 +31,8 @@ export async function agreedStanding(
 function compared(said: Standing, other: Standing): Statement {
   const assets = new Set([...Object.keys(said.balances), ...Object.keys(other.balances)]);
   const differing = [...assets].filter((asset) => (said.balances[asset] ?? 0n) !== (other.balances[asset] ?? 0n));
+  if (differing.length === 0 && said.sent !== other.sent)
+    return { instead: `the account has sent ${other.sent} transactions by block ${other.blockNumber}` };
   if (differing.length === 0) return 'same';
   const amounts = differing.map((asset) => `${other.balances[asset] ?? 0n} units of ${asset}`).join(', ');
   return { instead: `it holds ${amounts} in block ${other.blockNumber}` };

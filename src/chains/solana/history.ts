@@ -134,9 +134,8 @@ function coinChange(account: string, { accounts, coin: { fee, before, after } }:
   const grownBy = (at: number) => (after[at] ?? 0n) - (before[at] ?? 0n) + (at === 0 ? fee : 0n);
   const own = accounts.indexOf(account);
   const amount = own < 0 ? 0n : grownBy(own);
-  if (amount === 0n) return [];
-  const opposite = accounts.filter((_, at) => at !== own && grownBy(at) === -amount);
-  return [{ asset: coin, amount, counterparty: only(opposite) }];
+  const others = accounts.map((name, at) => ({ name, amount: grownBy(at) })).filter((_, at) => at !== own);
+  return changesWith(coin, amount, others);
 }
 
 function tokenChanges(owner: string, { before, after }: Landed): readonly Change[] {
@@ -150,11 +149,36 @@ function tokenChanges(owner: string, { before, after }: Landed): readonly Change
       }
     }
     const amount = sums.get(own)?.amount ?? 0n;
-    if (amount === 0n) return [];
-    const opposite = [...sums].filter(([account, sum]) => account !== own && sum.amount === -amount);
-    return [{ asset: mint, amount, counterparty: only(opposite.map(([account, sum]) => sum.owner ?? account)) }];
+    const others = [...sums].filter(([account]) => account !== own);
+    return changesWith(
+      mint,
+      amount,
+      others.map(([account, sum]) => ({ name: sum.owner ?? account, amount: sum.amount })),
+    );
   });
 }
 
-const only = (candidates: readonly string[]): string | null =>
-  candidates.length === 1 ? (candidates[0] ?? null) : null;
+interface Other {
+  readonly name: string;
+  readonly amount: bigint;
+}
+
+/** Balances do not tell who paid whom: an outflow is divided among its receivers only if nobody else paid. */
+function changesWith(asset: string, amount: bigint, others: readonly Other[]): readonly Change[] {
+  if (amount === 0n) return [];
+  const payers = others.filter((other) => other.amount < 0n);
+  if (amount > 0n) {
+    const [most] = payers.toSorted((a, b) => (a.amount < b.amount ? -1 : 1));
+    return [{ asset, amount, counterparty: most?.name ?? null }];
+  }
+  const receivers = others.filter((other) => other.amount > 0n);
+  if (payers.length > 0) {
+    const same = receivers.filter((other) => other.amount === -amount);
+    return [{ asset, amount, counterparty: same.length === 1 ? (same[0]?.name ?? null) : null }];
+  }
+  const burnt = receivers.reduce((left, other) => left + other.amount, amount);
+  return [
+    ...receivers.map((other) => ({ asset, amount: -other.amount, counterparty: other.name })),
+    ...(burnt < 0n ? [{ asset, amount: burnt, counterparty: null }] : []),
+  ];
+}

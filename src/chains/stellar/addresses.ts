@@ -9,6 +9,10 @@ export function accountOf(address: string): string | undefined {
   return address.startsWith('M') ? MuxedAccount.fromAddress(address, '0').baseAccount().accountId() : address;
 }
 
+/** The id of an M address, in decimal; null for any other address. */
+export const memoIn = (address: string): string | null =>
+  address.startsWith('M') ? MuxedAccount.fromAddress(address, '0').id() : null;
+
 /**
  * A G, M or C address whose checksum is right (SEP-23), else null. A token's issuer and contract are no wallets: what is sent to the
  * issuer is destroyed.

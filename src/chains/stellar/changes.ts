@@ -1,39 +1,59 @@
 /** What a transaction did to an account, as its events tell it, and what it paid for it. */
 import { Asset, xdr } from '@stellar/stellar-sdk';
 import { type AccountTransaction, type Change, coin } from '../ports.ts';
-import { stellarChain } from './config.ts';
+import { type StellarConfig, stellarChain } from './config.ts';
 import type { Parties } from './envelopes.ts';
-import { amountIn, nativeOf, type SeenEvent } from './payins/movements.ts';
+import { amountIn, memoOfTransfer, nativeOf, payment, type SeenEvent } from './payins/movements.ts';
 import { seenInMeta } from './payins/transfers.ts';
 import type { FoundTransaction } from './reads.ts';
-import { assetContractOf } from './tokens.ts';
+import { assetContractOf, payinToken } from './tokens.ts';
 
 export interface Assets {
   /** Of lumens and each token of the catalogue: by its contract, how it is called among changes. */
   readonly contracts: ReadonlyMap<string, string>;
   readonly lumens: string;
+  /** The payin contract, whose events have the memos of its calls; null if there is none. */
+  readonly payinContract: string | null;
 }
 
-export function assetsOf(networkPassphrase: string): Assets {
+export function assetsOf({
+  networkPassphrase,
+  payinContract,
+}: Pick<StellarConfig, 'networkPassphrase' | 'payinContract'>): Assets {
   const lumens = Asset.native().contractId(networkPassphrase);
   const tokens = stellarChain().tokens.map(
     (token) => [assetContractOf(token, networkPassphrase), token.address] as const,
   );
-  return { contracts: new Map([[lumens, coin], ...tokens]), lumens };
+  return { contracts: new Map([[lumens, coin], ...tokens]), lumens, payinContract };
 }
 
 /** One for each event that moved an asset to or from the account. @throws Error when an event cannot be decoded */
 export const changesIn = (
   { events }: Pick<FoundTransaction, 'events'>,
   account: string,
-  { contracts }: Assets,
+  { contracts, payinContract }: Assets,
 ): readonly Change[] =>
-  events.flatMap((operation) =>
-    operation.flatMap(seenInMeta((contract) => contracts.has(contract))).flatMap((event) => {
+  events.flatMap((operation) => {
+    const changes: Change[] = [];
+    const isWanted = (contract: string) => contracts.has(contract) || contract === payinContract;
+    for (const event of operation.flatMap(seenInMeta(isWanted))) {
       const asset = contracts.get(event.contract);
-      return asset === undefined ? [] : changeIn(event, asset, account);
-    }),
+      if (asset !== undefined) changes.push(...changeIn(event, asset, account));
+      else addMemo(changes, event);
+    }
+    return changes;
+  });
+
+/** A call of the payin contract makes two events: the token's transfer, then the contract's own, which has the memo. */
+function addMemo(changes: Change[], event: SeenEvent): void {
+  const paid = payment(event);
+  const at = changes.findLastIndex(
+    ({ asset, amount, counterparty }) =>
+      asset === payinToken().address && amount === paid?.amount && counterparty === paid.from,
   );
+  const change = changes[at];
+  if (paid && change && paid.memo !== null) changes[at] = { ...change, memo: paid.memo };
+}
 
 function changeIn({ topics, value }: SeenEvent, asset: string, account: string): readonly Change[] {
   const [name, first, second] = topics.map(nativeOf);
@@ -41,8 +61,10 @@ function changeIn({ topics, value }: SeenEvent, asset: string, account: string):
   if (amount === undefined) throw new Error(`an event of ${asset} without an amount`);
   const ends = endsOf(name, first, second);
   if (!ends || ends.from === ends.to || amount === 0n) return [];
-  if (ends.from === account) return [{ asset, amount: -amount, counterparty: ends.to }];
-  return ends.to === account ? [{ asset, amount, counterparty: ends.from }] : [];
+  const memo = memoOfTransfer(value);
+  const more = memo === null ? {} : { memo };
+  if (ends.from === account) return [{ asset, amount: -amount, counterparty: ends.to, ...more }];
+  return ends.to === account ? [{ asset, amount, counterparty: ends.from, ...more }] : [];
 }
 
 /** What the issuer gives is minted, what is paid to the issuer is burnt. */

@@ -14,7 +14,7 @@ import {
   type Standing,
 } from '../ports.ts';
 import { holdingOf } from './accounts.ts';
-import { accountOf } from './addresses.ts';
+import { accountOf, memoIn } from './addresses.ts';
 import { type Assets, assetsOf, changesIn, feePaidIn, signersIn } from './changes.ts';
 import { type StellarConfig, stellarChain, stellarChainId } from './config.ts';
 import { hashMemoIn, partiesIn } from './envelopes.ts';
@@ -28,15 +28,15 @@ import { assetOf } from './tokens.ts';
 /** Calls to one node at a time. */
 const callsAtOnce = 8;
 
-type Config = Pick<StellarConfig, 'networkPassphrase' | 'rangeLedgersMax'>;
+type Config = Pick<StellarConfig, 'networkPassphrase' | 'rangeLedgersMax' | 'payinContract'>;
 
 export function createStellarHistory(
-  { networkPassphrase, rangeLedgersMax }: Config,
+  { networkPassphrase, rangeLedgersMax, payinContract }: Config,
   anyRpc: StellarRpc,
 ): AccountHistory {
   const rpc = anyRpc.as('late');
   const { tokens } = stellarChain();
-  const assets = assetsOf(networkPassphrase);
+  const assets = assetsOf({ networkPassphrase, payinContract });
 
   const page = (node: StellarNode, asked: HistoryAsked): Promise<HistoryPage> => {
     const pages = createPages(filtersOf(asked.account, assets), networkPassphrase, allEventsPageIn);
@@ -101,6 +101,7 @@ export function createStellarHistory(
     chainId: stellarChainId,
     listsCoin: true,
     holderOf: (address) => accountOf(address) ?? address,
+    memoIn,
     transactions: (asked, signal) => rpc.answer((node) => page(node, asked), signal),
     async oldest(signal) {
       const told = await rpc.every(async (node) => (await ledgerRange(node)).oldest, signal);

@@ -73,8 +73,7 @@ function received<A extends AssetRef>(
   // What the treasury pays to itself is nobody's money: it has what it had.
   if (typeof from !== 'string' || to !== treasury || from === treasury) return undefined;
   const amount = amountIn(value);
-  const id = entryOf(value, 'to_muxed_id');
-  return amount === undefined ? undefined : { token, from, to: treasury, memo: id ? memoOf(id) : null, amount };
+  return amount === undefined ? undefined : { token, from, to: treasury, memo: memoOfTransfer(value), amount };
 }
 
 /** It comes alone, or in a map. */
@@ -87,8 +86,14 @@ export function amountIn(value: xdr.ScVal): bigint | undefined {
 const issuerIn = (asset: unknown): string | undefined =>
   typeof asset === 'string' ? asset.split(':').at(-1) : undefined;
 
+/** The memo of a transfer of a token; null if it has none. */
+export function memoOfTransfer(value: xdr.ScVal): string | null {
+  const id = entryOf(value, 'to_muxed_id');
+  return id ? memoOf(id) : null;
+}
+
 /** `("payment", sender) → { amount, destination, from, memo }` */
-function payment({ topics, value }: SeenEvent): Pick<Movement, 'from' | 'amount' | 'memo'> | undefined {
+export function payment({ topics, value }: SeenEvent): Pick<Movement, 'from' | 'amount' | 'memo'> | undefined {
   const [name, sender] = topics.map(nativeOf);
   const [amount, memo] = ['amount', 'memo'].map((key) => entryOf(value, key));
   const units = amount && nativeOf(amount);
