@@ -263,3 +263,13 @@ export interface Opening {
   readonly block: string;
   readonly balances: Readonly<{ [asset: string]: string }>;
 }
+
+export const accountColumns = ['received', 'paid', 'refunded', 'fees', 'moved'] as const;
+export type AccountColumn = (typeof accountColumns)[number];
+
+/** What the log says that a transaction did to an account: negative for what left it. */
+export interface Entered {
+  readonly asset: string;
+  readonly column: AccountColumn;
+  readonly amount: bigint;
+}

@@ -1,7 +1,6 @@
 /** What a comparison of chain and log knows of the world, and whom it tells. */
 import type { ChainId } from '../../domain/chains.ts';
-import type { Claim, Evidence } from './claims.ts';
-import type { Entered } from './conserve.ts';
+import type { Claim, Entered, Evidence } from './claims.ts';
 import { type Finding, type FindingCode, findingAt } from './findings.ts';
 
 export interface Compared {

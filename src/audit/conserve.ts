@@ -3,20 +3,10 @@
  * moved. It compares sums alone, so it holds whatever the comparisons of single transfers believe.
  */
 import { coinAddress } from '../../domain/coins.ts';
-import type { AttemptClaim, BatchClaim, Claim, Evidence } from './claims.ts';
+import type { AttemptClaim, BatchClaim, Claim, Entered, Evidence } from './claims.ts';
 import { outOfBatch } from './compareBatch.ts';
 import { isInflow } from './compareInflows.ts';
 import type { World } from './comparing.ts';
-
-export const accountColumns = ['received', 'paid', 'refunded', 'fees', 'moved'] as const;
-export type AccountColumn = (typeof accountColumns)[number];
-
-/** What the log says that a transaction did to an account: negative for what left it. */
-export interface Entered {
-  readonly asset: string;
-  readonly column: AccountColumn;
-  readonly amount: bigint;
-}
 
 /** @param claims all of the transaction */
 export function enteredBy(evidence: Evidence, claims: readonly Claim[], world: World): readonly Entered[] {

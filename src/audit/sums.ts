@@ -1,8 +1,7 @@
 /** What all payments make together, and what each account of the treasury held, got and spent. Bounded by chains, tokens and accounts. */
 import type { ChainId } from '../../domain/chains.ts';
 import { coinAddress } from '../../domain/coins.ts';
-import type { Evidence, Opening, SumColumn } from './claims.ts';
-import type { AccountColumn, Entered } from './conserve.ts';
+import type { AccountColumn, Entered, Evidence, Opening, SumColumn } from './claims.ts';
 import { type Finding, findingAt } from './findings.ts';
 
 /** Of one token on one chain, in smallest units. */
