@@ -9,6 +9,7 @@ import { ApiError } from './errors.ts';
 export interface Access {
   /** @throws ApiError unauthenticated, scope_insufficient, invalidRequest for an owner of several apps who names none */
   authenticate<A extends Auth>(request: Request, auth: A): Promise<CallerOf<A>>;
+  /** Reads the settings that are in force. No answer is older than the call. @throws Unavailable */
   findApp(appId: string): Promise<App | null>;
 }
 
@@ -18,12 +19,11 @@ type AccessDeps = Pick<
 >;
 
 export function createAccess(deps: AccessDeps): Access {
-  // Revoked keys do not wait for what is remembered.
+  // Only facts that never change are cached: a key's app, scope and expiry. `isRevoked` is called for every request.
   const keys = briefly(deps.findApiKey, deps.clock);
-  const apps = briefly(deps.findApp, deps.clock);
 
   return {
-    findApp: apps,
+    findApp: deps.findApp,
     authenticate: <A extends Auth>(request: Request, auth: A) => identified(request, auth) as Promise<CallerOf<A>>,
   };
 

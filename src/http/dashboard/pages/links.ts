@@ -134,7 +134,7 @@ const one = (deps: Deps, frames: Frames): readonly (AnyPage | AnyForm)[] => {
       async act({ visitor: { appId }, params: { linkId }, by }) {
         const closed = await deps.links.close(appId, linkId, by);
         if (isRefusal(closed)) return closed;
-        await deps.shown(closed);
+        await deps.shown(closed).catch(() => {});
         return { to: appPaths(appId).link(linkId), told: 'linkClosed' };
       },
       again: asking,
