@@ -32,7 +32,8 @@ export function queriesOf(core: Core): Omit<Queries, 'isRevoked' | 'keyUsed' | '
   const { clock, reads, store } = core;
   const reading = {
     sql: reads,
-    history: (stream: string) => readStream(store, stream),
+    history: (stream: string, after?: bigint) =>
+      after === undefined ? readStream(store, stream) : store.read(stream, { from: after + 1n, max: 1 }),
     read: eventCodec.read,
     paymentIdOf,
     confirmationsNeeded: confirmationsNeeded(core.chains),
