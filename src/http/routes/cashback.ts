@@ -32,6 +32,7 @@ export const cashbackRoutes = (deps: HttpDeps, { findApp }: Access): readonly An
     method: 'post',
     path: `${deps.cashback.path}${cashbackSignPath}`,
     auth: 'none',
+    anyOrigin: true,
     body: CashbackSignRequest,
     answers: {
       200: {

@@ -50,6 +50,7 @@ export function creationRoutes(deps: HttpDeps, access: Access): readonly AnyRout
   const common = {
     method: 'post',
     auth: 'optional',
+    anyOrigin: true,
     creates: true,
     query: queries.CreateQuery,
     answers,

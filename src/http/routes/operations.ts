@@ -30,11 +30,12 @@ const sharedReadiness = ({ readiness, clock }: Pick<HttpDeps, 'readiness' | 'clo
 export function publicOperationRoutes(deps: Pick<HttpDeps, 'readiness' | 'clock'>): readonly AnyRoute[] {
   const readiness = sharedReadiness(deps);
   return [
-    healthRoute,
+    { ...healthRoute, anyOrigin: true },
     route({
       method: 'get',
       path: '/readyz',
       auth: 'none',
+      anyOrigin: true,
       answers: {
         200: { description: 'Ready', schema: ReadinessResponse },
         503: { description: 'Not ready', schema: ReadinessResponse, headers: ['Retry-After'] },

@@ -76,7 +76,7 @@ function reading(deps: HttpDeps, full: Resources['full']): readonly AnyRoute[] {
       query: queries.PaymentQuery,
       answers: { 200: { description: 'The payment', schema: responses.PaymentResponse } },
       errors: ['invalidRequest', 'unauthenticated', 'paymentNotFound'],
-      publicRead: true,
+      anyOrigin: true,
       doc: {
         id: 'getPayment',
         tag,
@@ -121,6 +121,7 @@ function registering(deps: HttpDeps, full: Resources['full'], access: Access): A
     method: 'post',
     path: '/payment-api/payments/{id}/payin',
     auth: 'optional',
+    anyOrigin: true,
     params: requests.PaymentPath,
     body: requests.PaymentUpdateRequest,
     answers: { 200: { description: 'Stored; it is verified on chain', schema: responses.PayinResponse } },

@@ -32,7 +32,7 @@ export function proofRoutes(deps: HttpDeps): readonly AnyRoute[] {
 }
 
 function heads({ proof }: HttpDeps, newestHead: () => Promise<HeadsEvent | null>): readonly AnyRoute[] {
-  const common = { method: 'get', auth: 'optional', publicRead: true } as const;
+  const common = { method: 'get', auth: 'optional', anyOrigin: true } as const;
   return [
     route({
       ...common,
