@@ -120,7 +120,7 @@ function withOwnKeywords(ajv: Ajv2020): Ajv2020 {
     type: 'string',
     validate: (_on: true, text: string) => text.isWellFormed() && !misleading.test(text),
   });
-  ajv.addVocabulary(['shownAs', 'alsoShown', 'x-enum-varnames']);
+  ajv.addVocabulary(['shownAs', 'alsoShown', 'unpublished', 'x-enum-varnames']);
   return ajv;
 }
 

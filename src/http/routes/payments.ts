@@ -175,7 +175,13 @@ function transactions(deps: HttpDeps): AnyRoute {
     params: requests.PaymentPath,
     answers: { 200: { description: 'Payins, payouts and refunds', schema: responses.TransactionsResponse } },
     errors: ['invalidRequest', 'unauthenticated', 'paymentNotFound'],
-    doc: { id: 'listTransactions', tag, summary: 'List a payment’s transactions on the chains' },
+    doc: {
+      id: 'listTransactions',
+      tag,
+      summary: 'List a payment’s transactions on the chains',
+      description:
+        'Every payin, payout attempt and refund attempt of the payment, with its block once it is in one. By kind, oldest first.',
+    },
     async handle({ caller, params }) {
       const view = await find(deps, params.id);
       if (view?.appId !== caller.appId) return noPayment;
