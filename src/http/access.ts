@@ -92,13 +92,17 @@ export async function openApp({ findApp }: Access, appId: string): Promise<App |
 export const unauthenticated = (message: string): ApiError =>
   new ApiError('unauthenticated', message, { headers: { 'WWW-Authenticate': 'Bearer realm="payment-api"' } });
 
+/** The key or token of the request. An Authorization header that is no bearer token is a proxy's beside an X-API-Key. */
 function presented({ headers }: Request): string | null {
   // An empty header is what a client without a key configured sends.
   const own = headers['x-api-key'] || undefined;
-  const { authorization } = headers;
-  if (authorization === undefined) return own === undefined ? null : String(own);
-  const bearer = /^bearer +([^\s]+)$/i.exec(authorization)?.[1];
-  if (bearer === undefined) throw unauthenticated('the Authorization header must be: Bearer <API key>');
+  const authorization = headers.authorization?.trim() || undefined;
+  const bearer = /^bearer +([^\s]+)$/i.exec(authorization ?? '')?.[1];
+  if (bearer === undefined) {
+    if (own !== undefined) return String(own);
+    if (authorization === undefined) return null;
+    throw unauthenticated('the Authorization header must be: Bearer <API key>');
+  }
   if (own !== undefined && own !== bearer) throw unauthenticated('two different keys were sent: send one');
   return bearer;
 }

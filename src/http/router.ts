@@ -128,7 +128,7 @@ const causeOf = (caller: AnyCaller | null): Cause => {
   return 'keyId' in caller ? `key:${caller.keyId}` : `developer:${caller.developerId}`;
 };
 
-const isAnonymous = ({ headers }: Request): boolean => !headers['x-api-key'] && headers.authorization === undefined;
+const isAnonymous = ({ headers }: Request): boolean => !headers['x-api-key'] && !headers.authorization?.trim();
 
 export function send(response: Response, { status, body, type, headers }: Answer): void {
   const content = typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body);

@@ -35,6 +35,18 @@ describe('HTTP: who may do what', () => {
     }
   });
 
+  it('takes the X-API-Key beside an Authorization header that is a proxy’s or empty', async () => {
+    const path = `${base}/order/wallet_demo/none`;
+    for (const authorization of ['Basic dXNlcjpwYXNz', '', ' ', 'Bearer', 'Bearer ', 'Negotiate abc=='])
+      assert.equal(
+        (await get(path, { ...world.keys.wallet, Authorization: authorization })).status,
+        404,
+        authorization,
+      );
+    const open = await create({ appId: 'wallet_demo' }, { Authorization: '' });
+    assert.equal(open.status, 201);
+  });
+
   it('answers 401 without a key, with another scheme, with two keys, and with a key in the wrong place', async () => {
     const path = `${base}/order/wallet_demo/none`;
     const key = String(world.keys.wallet['X-API-Key']);

@@ -39,7 +39,7 @@ export function createComponents(): Components {
   }
 
   function inside(schema: Json): Json {
-    const { wellFormed: _, alsoShown, maxLength, ...open } = schema;
+    const { wellFormed: _, displayText: __, alsoShown, maxLength, ...open } = schema;
     // Clients hold times as such, without a length.
     const length = maxLength === undefined || open['format'] === 'date-time' ? {} : { maxLength };
     const shown = { ...open, ...length, ...(alsoShown as Json | undefined) };

@@ -52,6 +52,16 @@ const address = {
 const time = { format: 'date-time', description: 'an ISO 8601 time' };
 
 export const Text = (maxLength: number) => nullableString({ ...printable, maxLength });
+
+/** Text that payers read. `displayText` removes characters that are not seen: shops' texts are full of soft hyphens and direction marks. */
+export const DisplayText = (maxLength: number) =>
+  nullableString({
+    displayText: true,
+    pattern: printable.pattern,
+    maxLength,
+    description:
+      'text without control characters; soft hyphens, zero-width spaces and direction marks in it are removed',
+  });
 export const Identifier = string(identifier);
 export const IdentifierOrNull = nullableString(identifier);
 export const Address = string(address);
