@@ -1439,11 +1439,11 @@ export interface components {
          * @description Shown to the payer. title and name mean the same (title wins). No personal data: it is kept forever.
          */
         DisplayRequest: {
-            /** @description text without control characters, direction marks and characters that are not seen */
+            /** @description text without control characters; soft hyphens, zero-width spaces and direction marks in it are removed */
             title?: string | null;
-            /** @description text without control characters, direction marks and characters that are not seen */
+            /** @description text without control characters; soft hyphens, zero-width spaces and direction marks in it are removed */
             name?: string | null;
-            /** @description text without control characters, direction marks and characters that are not seen */
+            /** @description text without control characters; soft hyphens, zero-width spaces and direction marks in it are removed */
             description?: string | null;
             /** @description a currency code such as USD, in any letter case */
             currency?: string | null;
@@ -1745,9 +1745,9 @@ export interface components {
             amount?: components["schemas"]["Decimal"] | null;
             minAmount?: components["schemas"]["Decimal"] | null;
             maxAmount?: components["schemas"]["Decimal"] | null;
-            /** @description text without control characters, direction marks and characters that are not seen */
+            /** @description text without control characters; soft hyphens, zero-width spaces and direction marks in it are removed */
             title?: string | null;
-            /** @description text without control characters, direction marks and characters that are not seen */
+            /** @description text without control characters; soft hyphens, zero-width spaces and direction marks in it are removed */
             description?: string | null;
             source?: components["schemas"]["LinkSourceRequest"] | null;
             /** @description text of 1 to 128 characters, without control characters, direction marks and characters that are not seen */
