@@ -9,12 +9,16 @@ export const day_ms = 24 * hour_ms;
 export const instant = (epoch_ms: number): Instant => new Date(epoch_ms).toISOString() as Instant;
 
 /** Date, time and offset: nothing is read in the machine's own time zone, and every instant keeps its 24 characters. */
-const isoTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/;
+const isoTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/i;
 
-/** Reads an ISO 8601 date and time with its offset, cut to milliseconds; undefined when it is none. */
+/** Years that Postgres and four digits can hold. */
+const first_ms = Date.parse('0001-01-01T00:00:00.000Z');
+const last_ms = Date.parse('9999-12-31T23:59:59.999Z');
+
+/** Reads an ISO 8601 date and time with its offset, cut to milliseconds. Returns undefined for other texts and for years outside 1 to 9999. */
 export function parseInstant(text: string): Instant | undefined {
-  const epoch_ms = isoTime.test(text) ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(epoch_ms) ? undefined : instant(epoch_ms);
+  const epoch_ms = isoTime.test(text) ? Date.parse(text.toUpperCase()) : Number.NaN;
+  return epoch_ms >= first_ms && epoch_ms <= last_ms ? instant(epoch_ms) : undefined;
 }
 
 export const epochMs = (at: Instant): number => Date.parse(at);

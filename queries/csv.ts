@@ -1,10 +1,10 @@
 /** CSV (RFC 4180) that no spreadsheet takes for formulas: texts in it may come from strangers. */
 
 /**
- * Where a spreadsheet may begin to read a cell: at its start, and behind what some of them take for a separator. There these
- * characters begin a formula (OWASP, CSV injection); an apostrophe before them says that it is text.
+ * Where a spreadsheet may begin to read a cell: at its start, and behind a character that some of them take for a separator, white space
+ * aside. There these characters begin a formula (OWASP, CSV injection); an apostrophe before them marks the cell as text.
  */
-const formula = /^(?=[=+\-@\t\r\n＝＋－＠])|(?<=[,;|\t\r\n"])(?=[=+\-@＝＋－＠])/g;
+const formula = /^(?=\s*[=+\-@＝＋－＠]|[\t\r\n])|(?<=[,;|\t\r\n"])(?=\s*[=+\-@＝＋－＠])/g;
 
 /** A number that this program has reckoned: read as a number, it is no formula, whatever its sign. */
 export interface Figure {

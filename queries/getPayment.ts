@@ -1,4 +1,5 @@
 /** One payment as the API shows it. */
+import { Unavailable } from '../commands/ports.ts';
 import { type AsOf, upTo } from '../domain/asOf.ts';
 import type { DomainEvent, StoredEvent } from '../domain/decider.ts';
 import type { PaymentEvent } from '../domain/payment/events.ts';
@@ -12,16 +13,31 @@ import { asStored } from './sql.ts';
 
 export interface GetPaymentDeps {
   readonly sql: Sql;
-  /** All events of a stream, read only. */
-  readonly history: (stream: string) => Promise<readonly StoredEvent[]>;
+  /** All events of a stream in order; with `after`, at least the first one behind that revision. @throws Unavailable */
+  readonly history: (stream: string, after?: bigint) => Promise<readonly StoredEvent[]>;
   /** The event in today's form; undefined for a type that this version does not know. */
   readonly read: (stored: StoredEvent) => DomainEvent | undefined;
 }
 
-/** The payment's row; or, for one created a moment ago, what its stream says. Null when there is none. @throws Unavailable */
+/**
+ * Reads the payment's row, or its stream where the row is missing or behind the stream: whoever changed the payment sees the change in
+ * their next request. While the log is away, the row alone answers. Null when there is none. @throws Unavailable
+ */
 export async function getPayment(deps: GetPaymentDeps, paymentId: string): Promise<PaymentView | null> {
   const [row] = await deps.sql.query<PaymentRow>('SELECT * FROM payments WHERE payment_id = $1', [paymentId]);
-  return row ? viewOfRow(row) : await fromStream(deps, paymentId);
+  return row ? newestView(deps, row) : fromStream(deps, paymentId);
+}
+
+async function newestView(deps: GetPaymentDeps, row: PaymentRow): Promise<PaymentView> {
+  const { payment_id: paymentId, revision } = row;
+  try {
+    const later = await deps.history(`payment-${paymentId}`, revision);
+    const isBehind = later.some((event) => event.revision > revision);
+    return (isBehind && (await fromStream(deps, paymentId))) || viewOfRow(row);
+  } catch (error) {
+    if (!(error instanceof Unavailable)) throw error;
+    return viewOfRow(row);
+  }
 }
 
 async function fromStream({ history, read }: GetPaymentDeps, paymentId: string): Promise<PaymentView | null> {
@@ -74,7 +90,7 @@ export async function getPaymentByOrder(
     'SELECT * FROM payments WHERE app_id = $1 AND order_id = $2 AND NOT keyless',
     [appId, asStored(orderId)],
   );
-  if (row) return viewOfRow(row);
+  if (row) return newestView(deps, row);
   const idSalt = await findIdSalt(deps.sql, appId);
   return idSalt === null ? null : getPayment(deps, deps.paymentIdOf(idSalt, orderId));
 }

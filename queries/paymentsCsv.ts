@@ -6,7 +6,7 @@ import type { PaymentView } from '../domain/payment/view.ts';
 import type { Instant } from '../domain/time.ts';
 import { type PaymentRow, viewOfRow } from '../projections/payments.ts';
 import type { Sql } from '../projections/sql.ts';
-import { csvLine } from './csv.ts';
+import { csvLine, type Figure } from './csv.ts';
 import { listPayments, type PaymentFilter } from './listPayments.ts';
 import { periodAt, type StatsPeriod } from './reports.ts';
 
@@ -70,7 +70,7 @@ async function* paidOut(
 }
 
 /** Amounts are plain decimals and times ISO 8601 UTC, as the API has them. */
-const columns: readonly (readonly [name: string, of: (payment: PaymentView) => string | null])[] = [
+const columns: readonly (readonly [name: string, of: (payment: PaymentView) => string | Figure | null])[] = [
   ['payment_id', (p) => p.paymentId],
   ['order_id', (p) => p.orderId],
   ['status', (p) => p.status],
@@ -88,7 +88,7 @@ const columns: readonly (readonly [name: string, of: (payment: PaymentView) => s
   ['amount_received', (p) => p.amountReceived],
   ['amount_expected', (p) => p.amountExpected],
   ['amount_came', (p) => p.amountCame],
-  ['amount_delta', (p) => p.amountDelta],
+  ['amount_delta', (p) => (p.amountDelta === null ? null : { figure: p.amountDelta })],
   ['fee', (p) => p.sourceFee],
   ['excess', (p) => p.excess],
   ['dust', (p) => p.dust],

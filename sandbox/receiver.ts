@@ -8,6 +8,8 @@ export interface ReceiverOptions {
   readonly logFile: string;
   /** JSON `{ "<appId>": "<webhook secret>" }`; read again for each webhook. */
   readonly secretsFile: string;
+  /** Data directory of the sandbox whose apps it accepts. Default: it accepts the apps of `secretsFile` alone. */
+  readonly dataDir?: string;
   /** Where its certificate is kept. */
   readonly certificates: string;
   /** Outlive this process; otherwise it ends with it. */
@@ -29,12 +31,15 @@ const program = fileURLToPath(new URL('receiverMain.ts', import.meta.url));
 
 /** Starts the webhook receiver as its own process. @throws Error when it does not start, with what it said */
 export async function startReceiver(options: ReceiverOptions): Promise<Receiver> {
-  const { port, logFile, secretsFile, certificates, errorFile, detached } = options;
+  const { port, logFile, secretsFile, dataDir, certificates, errorFile, detached } = options;
   const { facts, pid, stop } = await startProgram<{ port: number; caFile: string }>({
     what: 'the webhook receiver',
     program,
     port,
-    args: ['--log', logFile, '--secrets-file', secretsFile, '--certificates', certificates],
+    args: [
+      ...['--log', logFile, '--secrets-file', secretsFile, '--certificates', certificates],
+      ...(dataDir === undefined ? [] : ['--data-dir', dataDir]),
+    ],
     logFile: errorFile,
     detached,
   });

@@ -1,6 +1,6 @@
 /**
  * The merchant's side of webhooks: a small HTTPS server in its own process that verifies each one and logs it.
- * `node sandbox/receiverMain.ts --port 0 --log webhook.log --secrets-file secrets.json --certificates ./data`
+ * `node sandbox/receiverMain.ts --port 0 --log webhook.log --secrets-file secrets.json --certificates ./data --data-dir ./data`
  */
 import { appendFileSync, readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -10,7 +10,8 @@ import { parseArgs } from 'node:util';
 import { keepCertificate } from './certificate.ts';
 import { readyProgram } from './readyProgram.ts';
 import { bodyOf } from './requestBody.ts';
-import { verifyWebhook } from './verifyWebhook.ts';
+import { type Verdict, verifyWebhook } from './verifyWebhook.ts';
+import { appIdIn, webhookSecretOf } from './webhooks/secretOf.ts';
 
 const bodyBytesMax = 256 * 1024;
 
@@ -20,6 +21,7 @@ const { values: options } = parseArgs({
     log: { type: 'string', default: 'webhook.log' },
     'secrets-file': { type: 'string', default: 'secrets.json' },
     certificates: { type: 'string', default: '.' },
+    'data-dir': { type: 'string' },
     detached: { type: 'boolean', default: false },
   },
 });
@@ -33,6 +35,19 @@ function knownSecrets(): string[] {
   }
 }
 
+/** Apps outside the file are looked up in the sandbox's log. */
+async function judge(headers: Parameters<typeof verifyWebhook>[0], body: Uint8Array, now_ms: number): Promise<Verdict> {
+  const verdict = verifyWebhook(headers, body, knownSecrets(), now_ms);
+  const dataDir = options['data-dir'];
+  const appId = appIdIn(body);
+  if (verdict !== 'invalid_signature' || dataDir === undefined || appId === undefined) return verdict;
+  const secret = await webhookSecretOf(dataDir, appId).catch((error: Error) => {
+    console.error(`webhook receiver: the secret of ${appId} cannot be read: ${error.message}`);
+    return undefined;
+  });
+  return secret === undefined ? verdict : verifyWebhook(headers, body, [secret], now_ms);
+}
+
 async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
   if (request.method !== 'POST') return answer(response, 405, { error: 'method_not_allowed' });
   const body = await bodyOf(request, bodyBytesMax);
@@ -40,12 +55,8 @@ async function receive(request: IncomingMessage, response: ServerResponse): Prom
 
   const { 'x-service-timestamp': timestamp, 'x-service-signature': signature } = request.headers;
   const now = new Date();
-  const verdict = verifyWebhook(
-    { timestamp: timestamp?.toString(), signature: signature?.toString() },
-    body,
-    knownSecrets(),
-    now.getTime(),
-  );
+  const signed = { timestamp: timestamp?.toString(), signature: signature?.toString() };
+  const verdict = await judge(signed, body, now.getTime());
   const valid = verdict === 'valid';
   const line = { receivedAt: now.toISOString(), headers: request.headers, body: body.toString('utf8'), valid };
   // Before the answer: whoever sees a webhook delivered finds it in the log.

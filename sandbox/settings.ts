@@ -41,7 +41,7 @@ export function settingsFor(world: World, keys: SandboxKeys, blockTime_s: number
     // Something to try out: in production nothing is earned unless the operator says so.
     CASHBACK_BASIS_POINTS: '100',
     WEBHOOK_CA_FILE: world.receiver.caFile,
-    WEBHOOK_ALLOWED_CIDRS: '127.0.0.1/32',
+    WEBHOOK_ALLOWED_CIDRS: '127.0.0.1/32,::1/128',
     ...Object.fromEntries(chains),
     ...Object.fromEntries(served.map((chainId) => [`POLL_MS_${chainId}`, String(poll_ms)])),
     ...(world.stellar && stellarSettings(world.stellar, keys)),

@@ -110,6 +110,7 @@ async function webhookReceiver({ dataDir, children, step }: WorldOptions): Promi
           port,
           logFile: log,
           secretsFile,
+          dataDir,
           certificates: join(dataDir, 'webhook'),
           detached: true,
           errorFile: join(dataDir, 'logs', 'receiver.log'),

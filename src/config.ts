@@ -105,6 +105,22 @@ export class ConfigError extends Error {
 
 const workerSharesMax = 64;
 
+/** Where callers reach the service, without a slash at the end. Pages, cookies and links are made for the root of a host. */
+function readPublicUrl(read: Reader, production: boolean): string | null {
+  const text = read.url('PUBLIC_URL', /^https?:$/);
+  if (text === null || !URL.canParse(text)) return text;
+  const { protocol, username, password, pathname, search, hash, origin } = new URL(text);
+  const check = (isFine: boolean, problem: string) => read.check(isFine, `PUBLIC_URL ${problem}`);
+  check(username === '' && password === '', 'holds a user name or password: every link to pay would show them');
+  check(/^\/*$/.test(pathname), 'has a path: the service needs a host of its own, such as https://pay.example.com');
+  check(search === '' && hash === '' && !/[?#]/.test(text), 'has a query or a fragment: write scheme and host alone');
+  check(
+    !production || protocol === 'https:',
+    'must begin with https:// in production: pages for payments are not sent in clear',
+  );
+  return origin;
+}
+
 /** @throws ConfigError that names every problem at once */
 export function readConfig(env: Env): Config {
   const problems: string[] = [];
@@ -130,7 +146,7 @@ export function readConfig(env: Env): Config {
     host: read.text('HOST', '127.0.0.1'),
     workerShares: read.integer('WORKER_SHARES', 1, 1, workerSharesMax),
     port: read.integer('PORT', 3000, 0, 65_535),
-    publicUrl: read.url('PUBLIC_URL', /^https?:$/)?.replace(/\/+$/, '') ?? null,
+    publicUrl: readPublicUrl(read, production),
     operations: {
       host: read.text('OPERATIONS_HOST', '127.0.0.1'),
       port: read.integer('OPERATIONS_PORT', 3001, 0, 65_535),

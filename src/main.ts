@@ -18,6 +18,7 @@ import { runProjectionsRole } from './roles/projections.ts';
 import { type Serves, serves } from './roles/serves.ts';
 import { startSigner } from './roles/signer.ts';
 import { runSubscribersRole } from './roles/subscribers.ts';
+import { allowSlowConnects } from './runtime/connectAttempts.ts';
 import { LogSetBack } from './runtime/logSetBack.ts';
 import { printable } from './runtime/printable.ts';
 import type { WaitUntilProjected } from './runtime/projected.ts';
@@ -44,6 +45,7 @@ export interface Service {
  * @throws when a store cannot be reached or the configuration does not fit what is stored
  */
 export async function startService(config: Config, clock: Clock = systemClock): Promise<Service> {
+  allowSlowConnects();
   const core = await openCore(config, clock);
   await prepareAnalytics(core);
   const stopping = new AbortController();

@@ -147,6 +147,18 @@ describe('configuration', () => {
       assert.equal(readConfig(env).publicUrl, null);
   });
 
+  it('refuses a PUBLIC_URL that is more than scheme and host, or not encrypted in production', () => {
+    const problemWith = (url: string, env = good) => problemsOf({ ...env, PUBLIC_URL: url }).join();
+    assert.match(problemWith('https://pay.example.com/pay'), /PUBLIC_URL has a path/);
+    assert.match(problemWith('https://pay.example.com/?a=1'), /PUBLIC_URL has a query or a fragment/);
+    assert.match(problemWith('https://pay.example.com/#a'), /PUBLIC_URL has a query or a fragment/);
+    assert.match(problemWith('https://ada:secret@pay.example.com'), /PUBLIC_URL holds a user name/);
+    assert.doesNotMatch(problemWith('https://ada:secret@pay.example.com'), /secret/);
+    assert.match(problemWith('http://pay.example.com'), /PUBLIC_URL must begin with https:/);
+    const sandbox = { ...good, MODE: 'sandbox', PUBLIC_URL: 'http://127.0.0.1:3000/' };
+    assert.equal(readConfig(sandbox).publicUrl, 'http://127.0.0.1:3000');
+  });
+
   it('names every missing variable at once', () => {
     const problems = problemsOf({});
     assert.equal(problems.length, 5);

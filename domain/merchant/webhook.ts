@@ -1,5 +1,5 @@
 /** Where an app is told of its payments, and the secret that signs what it is told. */
-import { type Decision, isRefusal, type Refusal } from '../decider.ts';
+import { type Decision, isRefusal, type Refusal, refuse } from '../decider.ts';
 import type { MerchantEvent, RotatedSecret } from './events.ts';
 import { readHttpsUrl } from './httpsUrl.ts';
 import { type MerchantState, ofRegistered } from './state.ts';
@@ -37,4 +37,14 @@ export function resealSecret(
  *
  * @returns the canonical URL, which is what is kept, compared and shown: `HTTPS://Shop.Example` is `https://shop.example/`
  */
-export const readWebhookUrl = (text: string): string | Refusal => readHttpsUrl(text, 'webhookUrl', { fragment: false });
+export function readWebhookUrl(text: string): string | Refusal {
+  if (!ownMachine.test(text)) return readHttpsUrl(text, 'webhookUrl', { fragment: false });
+  return refuse(
+    'invalidRequest',
+    'webhookUrl must start with https://. For a program on your machine, set the sandbox’s webhook URL here and run: npm run listen -- --forward http://localhost:4000',
+    '/webhookUrl',
+  );
+}
+
+/** Plain HTTP to the caller's own machine: what a developer tries first. */
+const ownMachine = /^http:\/\/(localhost|127(\.\d{1,3}){3}|\[::1\])(?=[:/?#]|$)/i;

@@ -32,6 +32,10 @@ function problemIn(value: Json, path: string, level: number): MetadataProblem | 
   if (typeof value === 'number' && !Number.isFinite(value)) {
     return { path, message: 'is a number that is too large: send it as text' };
   }
+  // JSON.parse has rounded it by now: 9007199254740993 reads as 9007199254740992.
+  if (typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value)) {
+    return { path, message: `is an integer beyond ${Number.MAX_SAFE_INTEGER}, which loses digits: send it as text` };
+  }
   if (typeof value !== 'object' || value === null) return undefined;
   if (level > metadataLevels) return { path, message: `is deeper than ${metadataLevels} levels: flatten it` };
   for (const [name, inner] of Object.entries(value)) {

@@ -1,10 +1,12 @@
 /** What tools of the operator share: how they end, and how they tell what was decided. */
 import { InvalidArgumentError } from 'commander';
 import { isRefusal, type Refusal } from '../../domain/decider.ts';
+import { allowSlowConnects } from '../runtime/connectAttempts.ts';
 import { print, printFailure } from './print.ts';
 
 /** How every tool of the operator ends: its last words are what went wrong, and its exit code says that it did. */
 export async function runProgram(work: () => Promise<unknown>): Promise<void> {
+  allowSlowConnects();
   try {
     await work();
   } catch (error) {

@@ -2,7 +2,7 @@
  * `npm run sweep -- <where>`: the operator has what deposits hold taken to the treasury. It is ordered here and done by the service that
  * runs beside and has the keys; whoever stops this in between finds it done later.
  */
-import { Command, InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { orderDeployment } from '../../commands/sweeps/deploy.ts';
 import { lookAfter } from '../../commands/sweeps/numbered.ts';
 import { planAll } from '../../commands/sweeps/plans.ts';
@@ -128,7 +128,7 @@ program
     'a chain, a family of chains (evm, solana) or all: what deposits of payments that are over hold goes to the treasury, which pays the fees',
   )
   .option('--dry-run', 'only say what would be done')
-  .option('--min <usd>', 'leave what holds less', dollars, 0n)
+  .addOption(new Option('--min <usd>', 'leave what holds less').argParser(dollars).default(0n, '0'))
   .option('--gas-price-max <gwei>', 'wait while a unit of gas costs more', gwei)
   .option('--even-at-a-loss', 'also what costs more than it brings')
   .action(run);

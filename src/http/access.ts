@@ -9,6 +9,7 @@ import { ApiError } from './errors.ts';
 export interface Access {
   /** @throws ApiError unauthenticated, scope_insufficient, invalidRequest for an owner of several apps who names none */
   authenticate<A extends Auth>(request: Request, auth: A): Promise<CallerOf<A>>;
+  /** Reads the settings that are in force. No answer is older than the call. @throws Unavailable */
   findApp(appId: string): Promise<App | null>;
 }
 
@@ -18,12 +19,11 @@ type AccessDeps = Pick<
 >;
 
 export function createAccess(deps: AccessDeps): Access {
-  // Revoked keys do not wait for what is remembered.
+  // Only facts that never change are cached: a key's app, scope and expiry. `isRevoked` is called for every request.
   const keys = briefly(deps.findApiKey, deps.clock);
-  const apps = briefly(deps.findApp, deps.clock);
 
   return {
-    findApp: apps,
+    findApp: deps.findApp,
     authenticate: <A extends Auth>(request: Request, auth: A) => identified(request, auth) as Promise<CallerOf<A>>,
   };
 
@@ -92,13 +92,17 @@ export async function openApp({ findApp }: Access, appId: string): Promise<App |
 export const unauthenticated = (message: string): ApiError =>
   new ApiError('unauthenticated', message, { headers: { 'WWW-Authenticate': 'Bearer realm="payment-api"' } });
 
+/** The key or token of the request. An Authorization header that is no bearer token is a proxy's beside an X-API-Key. */
 function presented({ headers }: Request): string | null {
   // An empty header is what a client without a key configured sends.
   const own = headers['x-api-key'] || undefined;
-  const { authorization } = headers;
-  if (authorization === undefined) return own === undefined ? null : String(own);
-  const bearer = /^bearer +([^\s]+)$/i.exec(authorization)?.[1];
-  if (bearer === undefined) throw unauthenticated('the Authorization header must be: Bearer <API key>');
+  const authorization = headers.authorization?.trim() || undefined;
+  const bearer = /^bearer +([^\s]+)$/i.exec(authorization ?? '')?.[1];
+  if (bearer === undefined) {
+    if (own !== undefined) return String(own);
+    if (authorization === undefined) return null;
+    throw unauthenticated('the Authorization header must be: Bearer <API key>');
+  }
   if (own !== undefined && own !== bearer) throw unauthenticated('two different keys were sent: send one');
   return bearer;
 }

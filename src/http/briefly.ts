@@ -2,7 +2,7 @@
 import { type Instant, plus } from '../../domain/time.ts';
 import type { HttpDeps } from './deps.ts';
 
-/** Changed settings take effect at the latest after this, plus the read model's delay. */
+/** Only for facts that may be this much older than the request. Settings are not among them. */
 const cacheLife_ms = 500;
 const cachedMax = 10_000;
 

@@ -152,7 +152,7 @@ export interface Commands {
 /** What somebody who has signed in may see and change of an app of theirs. */
 export interface Owners {
   readonly merchants: OwnersCommands;
-  /** Waits, not for long, until what was changed can be read. A change that takes longer is made all the same: this never fails. */
+  /** Waits at most 5 s until every instance reads the change. @throws ApiError unavailable after that: the change is recorded all the same */
   readonly shown: (change: Changed) => Promise<void>;
   /** Ids of the apps that somebody owns. */
   readonly appsOf: (developerId: string) => Promise<readonly string[]>;

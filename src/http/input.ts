@@ -1,8 +1,10 @@
 /** What callers send: read, then checked by compiled schemas. Errors say which field is wrong and what it must be. */
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { DataValidationCxt } from 'ajv/dist/types/index.js';
 import addFormats from 'ajv-formats';
 import express, { type Request, type RequestHandler, type Response } from 'express';
 import type { TSchema } from 'typebox';
+import { parseInstant } from '../../domain/time.ts';
 import { parseKey } from '../security/apiKey.ts';
 import { ApiError, type FieldError } from './errors.ts';
 import { nearestName } from './nearestName.ts';
@@ -23,9 +25,13 @@ export async function readBody(request: Request, response: Response): Promise<un
   if (isJson === false) {
     throw new ApiError('unsupportedMediaType', 'send the body as Content-Type: application/json');
   }
+  // The parser knows the charset by its registered name alone; many clients send utf8.
+  if (utf8.test(String(request.headers['content-type']))) request.headers['content-type'] = 'application/json';
   await received(parse, request, response);
   return request.body;
 }
+
+const utf8 = /;\s*charset\s*=\s*"?utf-?8"?\s*(;|$)/i;
 
 /** Lets a parser of express read the body. @throws ApiError invalidRequest, payloadTooLarge, unsupportedMediaType */
 export function received(
@@ -114,13 +120,25 @@ export const errorsMax = 20;
 
 function withOwnKeywords(ajv: Ajv2020): Ajv2020 {
   // The package is CommonJS: its default export is seen as the module.
-  (addFormats as unknown as (ajv: Ajv2020, formats: string[]) => void)(ajv, ['uuid', 'date-time', 'date']);
+  (addFormats as unknown as (ajv: Ajv2020, formats: string[]) => void)(ajv, ['uuid', 'date']);
   ajv.addKeyword({
     keyword: 'wellFormed',
     type: 'string',
     validate: (_on: true, text: string) => text.isWellFormed() && !misleading.test(text),
   });
-  ajv.addVocabulary(['shownAs', 'alsoShown', 'x-enum-varnames']);
+  ajv.addKeyword({
+    keyword: 'displayText',
+    type: 'string',
+    modifying: true,
+    validate: (_on: true, text: string, _schema?: unknown, place?: DataValidationCxt) => {
+      if (!text.isWellFormed() || control.test(text)) return false;
+      if (place) place.parentData[place.parentDataProperty] = visible(text);
+      return true;
+    },
+  });
+  // Only times that rows can hold: no second 60, no year before 1 or after 9999 in UTC.
+  ajv.addFormat('date-time', (text: string) => parseInstant(text) !== undefined);
+  ajv.addVocabulary(['shownAs', 'alsoShown', 'unpublished', 'x-enum-varnames']);
   return ajv;
 }
 
@@ -217,3 +235,10 @@ const isKeyName = (name: string): boolean => /^(x[-_]?)?api[-_]?key$|^authorizat
  * (U+200C, U+200D) pass: Persian, Indic scripts and emoji are written with them.
  */
 const misleading = /[\u0080-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/;
+
+/** C1 controls, which no text needs. */
+const control = /[\u0080-\u009f]/;
+const separators = /[\u2028\u2029]/g;
+const unseen = new RegExp(misleading, 'g');
+
+const visible = (text: string): string => text.replace(separators, ' ').replace(unseen, '');

@@ -1,9 +1,8 @@
 /** Links to pay, and the branding of those who are paid, as answers show them. */
 import type { Profile } from '../../domain/merchant/profile.ts';
-import { briefly } from './briefly.ts';
 import type { HttpDeps } from './deps.ts';
 
-export type PayLinkDeps = Pick<HttpDeps, 'paymentSecrets' | 'publicUrl' | 'findProfile' | 'clock'>;
+export type PayLinkDeps = Pick<HttpDeps, 'paymentSecrets' | 'publicUrl' | 'findProfile'>;
 
 /** Where a payment is paid and watched by whoever has its link. */
 export const payPath = (secret: string): string => `/pay/${secret}`;
@@ -43,9 +42,8 @@ export function brandingOf({ name, logo, colour, supportContact }: Profile, publ
 
 /** A payment that is made is answered, with or without the branding that cannot be read just now. */
 export function createPageFields(deps: PayLinkDeps) {
-  const profile = briefly(deps.findProfile, deps.clock);
   return async ({ paymentId, appId }: { readonly paymentId: string; readonly appId: string }): Promise<PageFields> => {
-    const shown = await profile(appId).catch(() => null);
+    const shown = await deps.findProfile(appId).catch(() => null);
     return { paymentLink: payLinkOf(deps, paymentId), merchant: shown && brandingOf(shown, deps.publicUrl()) };
   };
 }

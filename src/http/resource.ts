@@ -16,7 +16,6 @@ export function paymentResource(view: PaymentView, page: PageFields): PaymentRes
     webhookUrl: view.webhookUrl,
     webhookSecretSource: view.webhookUrl === null ? null : 'app',
     ...page,
-    ...additions(view),
   };
 }
 
@@ -46,7 +45,6 @@ export const publicResource = (view: PaymentView): PaymentResponse => ({
   orderId: null,
   paymentLink: null,
   merchant: null,
-  ...additions(view),
 });
 
 /** For whoever created it without a key: the order id is the caller's own, and so is the page to pay at. */
@@ -54,14 +52,6 @@ export const creatorResource = (view: PaymentView, page: PageFields): PaymentRes
   ...webhookData(view),
   ...ofTheApp,
   ...page,
-  ...additions(view),
-});
-
-/** What webhooks leave out. */
-const additions = (view: PaymentView): Pick<PaymentResponse, 'payFrom' | 'refunds' | 'amounts'> => ({
-  payFrom: payFromOf(view),
-  amounts: amountsOf(view),
-  refunds: view.refunds.map(refundResource),
 });
 
 export const refundResource = ({ chainId, ...refund }: RefundView): RefundResponse => ({
@@ -81,8 +71,8 @@ const amountsOf = ({ amountExpected, amountCame, amountDelta }: PaymentView): Pa
 const ofTheApp = { metadata: null, webhookUrl: null, webhookSecretSource: null } as const;
 
 /**
- * `data` of a webhook, the same schema for both events: the payment but amounts, metadata, webhookUrl, webhookSecretSource,
- * paymentLink, merchant, payFrom and refunds (service reference 6).
+ * `data` of a webhook, the same schema for all events: the payment without metadata, webhookUrl, webhookSecretSource, paymentLink and
+ * merchant (service reference 6).
  *
  * @param view of the payment folded up to the event that the webhook tells of
  */
@@ -102,6 +92,9 @@ export const webhookData = (view: PaymentView): WebhookPayment => ({
   source: sourceOf(view),
   destination: destinationOf(view),
   webhookSecret: null,
+  payFrom: payFromOf(view),
+  amounts: amountsOf(view),
+  refunds: view.refunds.map(refundResource),
 });
 
 const sourceOf = (view: PaymentView): PaymentResponse['source'] => ({
@@ -175,4 +168,7 @@ export const sampleWebhookData = (appId: string, at: Instant): WebhookPayment =>
     confirmedAt: at,
   },
   webhookSecret: null,
+  payFrom: null,
+  amounts: { expected: '10.01', received: '10.01', delta: '0.00' },
+  refunds: [],
 });

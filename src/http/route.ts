@@ -70,8 +70,8 @@ export interface Route<
   readonly errors: readonly ErrorCode[];
   /** Null for pages and files, which the document leaves out. */
   readonly doc: Documentation | null;
-  /** Readable by any web page as long as no key is sent. */
-  readonly publicRead?: boolean;
+  /** Pages of any origin may call it without a key (CORS, never with credentials). */
+  readonly anyOrigin?: boolean;
   /** Without a key, a good request is counted as a payment that a stranger creates. */
   readonly creates?: boolean;
   /** Answered even when the service is overloaded, and however often somebody asks. */

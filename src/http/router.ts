@@ -2,6 +2,7 @@
 import { type IRoute, type Request, type RequestHandler, type Response, Router } from 'express';
 import { type Cause, isRefusal } from '../../domain/decider.ts';
 import type { Access } from './access.ts';
+import { anyOriginHeaders, preflightOf } from './anyOrigin.ts';
 import type { AnyCaller } from './callers.ts';
 import type { Clients } from './clients.ts';
 import { ApiError, errorOfRefusal } from './errors.ts';
@@ -24,7 +25,7 @@ export function createRouter(routes: readonly AnyRoute[], gate: Gate): Router {
   for (const [path, here] of Map.groupBy(routes, ({ path }) => path)) {
     const resource = router.route(path.replaceAll(/\{(\w+)\}/g, ':$1'));
     for (const route of here) resource[route.method](serve(route, gate));
-    answerOtherMethods(resource, path, here, corsOf(here));
+    answerOtherMethods(resource, path, here, preflightOf(here));
   }
   return router;
 }
@@ -50,11 +51,6 @@ export function answerOtherMethods(
   });
 }
 
-const corsOf = (routes: readonly AnyRoute[]): Record<string, string> =>
-  routes.some(({ publicRead }) => publicRead)
-    ? { 'Access-Control-Allow-Origin': '*', 'Access-Control-Allow-Methods': 'GET' }
-    : {};
-
 /** Key, how often the caller asks, parameters, body, overload, handler: each may end the request with an ApiError. */
 function serve(route: AnyRoute, gate: Gate): RequestHandler {
   const checkParams = route.params && compileParameters(route.params);
@@ -65,7 +61,7 @@ function serve(route: AnyRoute, gate: Gate): RequestHandler {
   return async (request, response) => {
     const locals = localsOf(response);
     locals.route = route.path;
-    if (route.publicRead && isAnonymous(request)) response.setHeader('Access-Control-Allow-Origin', '*');
+    if (route.anyOrigin && isAnonymous(request)) response.setHeaders(anyOriginHeaders);
     const caller = await identify(request, response);
     locals.keyId = caller && 'keyId' in caller ? caller.keyId : null;
     checkParams?.(request.params);
@@ -132,7 +128,7 @@ const causeOf = (caller: AnyCaller | null): Cause => {
   return 'keyId' in caller ? `key:${caller.keyId}` : `developer:${caller.developerId}`;
 };
 
-const isAnonymous = ({ headers }: Request): boolean => !headers['x-api-key'] && headers.authorization === undefined;
+const isAnonymous = ({ headers }: Request): boolean => !headers['x-api-key'] && !headers.authorization?.trim();
 
 export function send(response: Response, { status, body, type, headers }: Answer): void {
   const content = typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body);

@@ -6,19 +6,28 @@ import { appsOf } from '../../queries/apps.ts';
 import { listKeys } from '../../queries/merchantAudit.ts';
 import { findLogo, getSettings, listApps, withLastUse } from '../../queries/settings.ts';
 import type { Owners, OwnersCommands } from '../http/deps.ts';
+import { unavailable } from '../http/errors.ts';
 import { admitApp, type Rates } from '../http/rates.ts';
 import type { Core } from './core.ts';
 
-/** How long a change of settings waits until it can be read. */
-const shownWithin_ms = 2_000;
+/** Maximum time that a change of settings waits for the read models. */
+const inForceWithin_ms = 5_000;
+const inForceRetry_s = 2;
 
-export function ownersOf({ clock, reads, store, merchants, projected }: Core, rates: Rates): Owners {
+export function ownersOf({ clock, reads, store, merchants, projected, caughtUp }: Core, rates: Rates): Owners {
   const log = { history: (stream: string) => readStream(store, stream), read: eventCodec.read };
   return {
     merchants: counted(merchants, rates),
-    // What is decided stands: its maker is answered, perhaps with a key that is shown once, whether or not it can be read already.
     shown: async ({ position }) => {
-      if (position !== null) await projected(position, { timeout_ms: shownWithin_ms }).catch(() => {});
+      const wait = { timeout_ms: inForceWithin_ms };
+      // A null position: the log said so before. An earlier request that said so may not be projected yet.
+      await (position === null ? caughtUp(wait) : projected(position, wait)).catch((error: unknown) => {
+        throw unavailable(
+          'The change is recorded, but not in force yet: send the same request again.',
+          inForceRetry_s,
+          error,
+        );
+      });
     },
     appsOf: (developerId) => appsOf(reads, developerId),
     listApps: (developerId) => listApps(reads, developerId),

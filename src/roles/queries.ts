@@ -14,6 +14,7 @@ import { getStats, listTransactions } from '../../queries/reports.ts';
 import { embeddingSites, findProfile } from '../../queries/settings.ts';
 import type { Queries } from '../http/deps.ts';
 import { limitExports } from '../http/exports.ts';
+import { joined } from '../runtime/joined.ts';
 import { callersByKey } from './callers.ts';
 import type { Core } from './core.ts';
 
@@ -31,7 +32,8 @@ export function queriesOf(core: Core): Omit<Queries, 'isRevoked' | 'keyUsed' | '
   const { clock, reads, store } = core;
   const reading = {
     sql: reads,
-    history: (stream: string) => readStream(store, stream),
+    history: (stream: string, after?: bigint) =>
+      after === undefined ? readStream(store, stream) : store.read(stream, { from: after + 1n, max: 1 }),
     read: eventCodec.read,
     paymentIdOf,
     confirmationsNeeded: confirmationsNeeded(core.chains),
@@ -42,7 +44,7 @@ export function queriesOf(core: Core): Omit<Queries, 'isRevoked' | 'keyUsed' | '
     getPaymentByOrder: (appId, orderId) => getPaymentByOrder(reading, appId, orderId),
     listPayments: (filter) => listPayments(reads, filter),
     payerFacts: (paymentId) => payerFacts(reading, paymentId, clock.now()),
-    findProfile: (appId) => findProfile(reads, appId),
+    findProfile: joined((appId) => findProfile(reads, appId)),
     embeddingSites: (appId) => embeddingSites(reads, appId),
     listTransactions: (paymentId) => listTransactions(reads, paymentId),
     paymentStory: (appId, paymentId) => paymentStory(reading, appId, paymentId),
@@ -50,6 +52,6 @@ export function queriesOf(core: Core): Omit<Queries, 'isRevoked' | 'keyUsed' | '
     getOverview: (appId, period) => getOverview(reads, appId, period, clock.now()),
     getStats: (appId, period) => getStats(reads, appId, period, clock.now()),
     findApiKey: callersByKey(core),
-    findApp: (appId) => findApp(reads, appId, clock.now()),
+    findApp: joined((appId) => findApp(reads, appId, clock.now())),
   };
 }

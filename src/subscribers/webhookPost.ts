@@ -1,4 +1,5 @@
 import { Resolver } from 'node:dns/promises';
+import { readFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { Agent, request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
@@ -20,7 +21,10 @@ export interface WebhookPostDeps {
 }
 
 const timeout_ms = 10_000;
-const addressesMax = 16;
+/** Time to connect to one address before the next is tried. Node's default is 250 ms, too little for a distant receiver. */
+const connectAttempt_ms = 2_000;
+/** Addresses tried at most: the attempts leave 2 s of the deadline for TLS and the answer. */
+const addressesMax = 4;
 
 /**
  * One HTTPS POST to a URL that a merchant chose, so: only to allowed addresses, all of the name's addresses checked and the connection
@@ -30,7 +34,13 @@ const addressesMax = 16;
 export function createWebhookPost(deps: WebhookPostDeps): WebhookPost {
   const { isAllowed, resolve = resolveNames() } = deps;
   const secureContext = createSecureContext({ ca: [...getCACertificates('default'), ...(deps.extraCa ?? [])] });
-  const agent = new Agent({ keepAlive: false, maxCachedSessions: 0, secureContext, autoSelectFamily: true });
+  const agent = new Agent({
+    keepAlive: false,
+    maxCachedSessions: 0,
+    secureContext,
+    autoSelectFamily: true,
+    autoSelectFamilyAttemptTimeout: connectAttempt_ms,
+  });
 
   return async (message) => {
     const url = URL.canParse(message.url) ? new URL(message.url) : undefined;
@@ -124,23 +134,44 @@ const pinnedTo =
   (_host, _options, done) =>
     done(
       null,
-      addresses.slice(0, addressesMax).map((address) => ({ address, family: isIP(address) })),
+      bothFamilies(addresses).map((address) => ({ address, family: isIP(address) })),
     );
 
+/** At most `addressesMax`, half of them of each family where there are enough: one family may have no route. */
+function bothFamilies(addresses: readonly string[]): readonly string[] {
+  const v4 = addresses.filter((address) => isIP(address) === 4);
+  const v6 = addresses.filter((address) => isIP(address) === 6);
+  const least = addressesMax / 2;
+  const ofV4 = Math.max(least, addressesMax - v6.length);
+  const ofV6 = Math.max(least, addressesMax - v4.length);
+  return [...v4.slice(0, ofV4), ...v6.slice(0, ofV6)];
+}
+
 /**
- * Asks the name servers directly: can be called off, and a slow one holds none of the process's few look-up threads.
+ * Queries the name servers directly: the query can be aborted, and a slow server holds none of the process's few look-up threads. A name
+ * that they do not know is read from the hosts file.
  *
- * @param servers `address:port` of name servers; the system's when left out
+ * @param servers `address:port` of name servers. Default: the system's.
+ * @param hostsFile lines of an address and its names
  */
 export const resolveNames =
-  (servers?: readonly string[]): Resolve =>
+  (servers?: readonly string[], hostsFile = '/etc/hosts'): Resolve =>
   async (host, signal) => {
     const resolver = new Resolver({ timeout: 2_000, tries: 2 });
     if (servers) resolver.setServers(servers);
     signal.addEventListener('abort', () => resolver.cancel(), { once: true });
     const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
-    return answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+    const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+    return addresses.length > 0 ? addresses : addressesIn(await readFile(hostsFile, 'utf8'), host);
   };
+
+/** Addresses that a hosts file gives a name, in any letter case. */
+function addressesIn(hosts: string, host: string): readonly string[] {
+  const name = host.toLowerCase().replace(/\.$/, '');
+  const entries = hosts.split('\n').map((line) => line.replace(/#.*/, '').trim().split(/\s+/));
+  const found = entries.filter(([, ...names]) => names.some((each) => each.toLowerCase() === name));
+  return found.map(([address = '']) => address).filter((address) => isIP(address) !== 0);
+}
 
 const failed = (error: WebhookError, sent = false): WebhookAnswer => ({
   statusCode: null,

@@ -8,7 +8,7 @@ import { isAddress } from 'viem';
 import { formatAmount, parseAmount } from '../../domain/money.ts';
 import type { PaymentView } from '../../domain/payment/view.ts';
 import { walletLinkOf } from '../../src/chains/families.ts';
-import { sandboxNetwork } from '../../src/chains/stellar/walletLink.ts';
+import { sandboxNetwork, stellarWalletLink } from '../../src/chains/stellar/walletLink.ts';
 import { payment } from '../web/samples/payments.ts';
 
 const view = (changed: Partial<PaymentView> = {}): PaymentView => payment((text) => text, changed);
@@ -126,5 +126,14 @@ describe('links that open wallets', () => {
       assert.ok(link.length < 360, `${link.length}`);
       assert.ok(title.startsWith(new URLSearchParams(link.split('?')[1]).get('label') ?? 'none'));
     }
+  });
+
+  it('of Stellar name the test network that is served, in a sandbox too', () => {
+    const passphraseIn = (sandbox: boolean, served?: string) =>
+      new URL(stellarWalletLink(stellarDeposit, '1', sandbox, served) ?? '').searchParams.get('network_passphrase');
+    assert.equal(passphraseIn(true, Networks.TESTNET), Networks.TESTNET);
+    assert.equal(passphraseIn(false, Networks.TESTNET), Networks.TESTNET);
+    assert.equal(passphraseIn(false), null);
+    assert.equal(passphraseIn(true), sandboxNetwork);
   });
 });

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import type { By } from '../../commands/handle.ts';
 import { refuse } from '../../domain/decider.ts';
+import { noProfile } from '../../domain/merchant/profile.ts';
 import { plus } from '../../domain/time.ts';
 import { newApiKey } from '../../src/security/apiKey.ts';
 import { sampleView } from './samples.ts';
-import { goodRequest, receiver, startWorld, type World } from './world.ts';
+import { goodRequest, merchantApp, receiver, startWorld, type World } from './world.ts';
 
 const base = '/payment-api/payments';
 const elsewhere = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC';
@@ -32,6 +33,18 @@ describe('HTTP: who may do what', () => {
     ]) {
       assert.equal((await get(path, headers)).body.error, 'paymentNotFound');
     }
+  });
+
+  it('takes the X-API-Key beside an Authorization header that is a proxy’s or empty', async () => {
+    const path = `${base}/order/wallet_demo/none`;
+    for (const authorization of ['Basic dXNlcjpwYXNz', '', ' ', 'Bearer', 'Bearer ', 'Negotiate abc=='])
+      assert.equal(
+        (await get(path, { ...world.keys.wallet, Authorization: authorization })).status,
+        404,
+        authorization,
+      );
+    const open = await create({ appId: 'wallet_demo' }, { Authorization: '' });
+    assert.equal(open.status, 201);
   });
 
   it('answers 401 without a key, with another scheme, with two keys, and with a key in the wrong place', async () => {
@@ -94,6 +107,29 @@ describe('HTTP: who may do what', () => {
       assert.deepEqual([expired.status, expired.body.error], [401, 'unauthenticated']);
       assert.match(expired.body.message, /expired or revoked/);
       assert.deepEqual(used, ['k1']);
+    } finally {
+      await own.stop();
+    }
+  });
+
+  it('creates each payment with the settings that are in force when it is called', async () => {
+    let webhookUrl = 'https://shop.example/before';
+    let name = 'Before';
+    const own = await startWorld({
+      findApp: async () => ({ ...merchantApp, webhookUrl }),
+      findProfile: async () => ({ ...noProfile, name }),
+    });
+    try {
+      const created = () =>
+        own.call('POST', base, {
+          headers: own.keys.merchant,
+          body: { type: 'exactIn', source: { chainId: '8453', tokenSymbol: 'USDC', amount: '10' } },
+        });
+      await created();
+      webhookUrl = 'https://shop.example/after';
+      name = 'After';
+      const { body } = await created();
+      assert.deepEqual([body.webhookUrl, body.merchant.name], ['https://shop.example/after', 'After']);
     } finally {
       await own.stop();
     }

@@ -143,19 +143,71 @@ describe('HTTP: bad input', () => {
     });
   }
 
-  for (const mark of ['202e', '2066', '200b', '200e', 'feff', '00ad'])
-    it(`refuses U+${mark} in what is shown, and says where`, async () => {
-      const text = `a${String.fromCharCode(Number.parseInt(mark, 16))}b`;
-      for (const [change, pointer] of [
-        [{ display: { title: text } }, '/display/title'],
-        [{ display: { title: 'a', description: text } }, '/display/description'],
-        [{ orderId: text }, '/orderId'],
-      ] as const) {
-        const { status, body } = await post({ body: goodRequest(change) });
-        assert.deepEqual([status, body.errors?.[0]?.pointer], [400, pointer]);
-        assert.match(body.errors[0].message, /direction marks/);
-      }
+  for (const mark of ['202e', '2066', '200b', '200e', 'feff', '00ad']) {
+    const text = `a${String.fromCharCode(Number.parseInt(mark, 16))}b`;
+
+    it(`removes U+${mark} from what is shown`, async () => {
+      const display = { title: text, description: text };
+      const { status, body } = await post({ body: goodRequest({ display }) });
+      assert.deepEqual([status, body.display?.title, body.display?.description], [201, 'ab', 'ab']);
+      const named = await post({ body: goodRequest({ display: { name: text } }) });
+      assert.equal(named.body.display.name, 'ab');
     });
+
+    it(`refuses U+${mark} in an order id, and says where`, async () => {
+      const { status, body } = await post({ body: goodRequest({ orderId: text }) });
+      assert.deepEqual([status, body.errors?.[0]?.pointer], [400, '/orderId']);
+      assert.match(body.errors[0].message, /direction marks/);
+    });
+  }
+
+  it('refuses control characters and halves of characters in what is shown', async () => {
+    for (const title of ['a\u0085b', 'a\0b', 'a\ud800b'])
+      assert.equal(
+        (await post({ body: goodRequest({ display: { title } }) })).body.errors[0].pointer,
+        '/display/title',
+      );
+  });
+
+  it('reads UTF-8 by each of its names', async () => {
+    for (const type of ['utf8', 'UTF-8', '"utf-8"', 'UTF8; x=1']) {
+      const headers = { 'Content-Type': `application/json; charset=${type}` };
+      const { status, body } = await post({ headers, body: JSON.stringify(goodRequest({ display: { title: 'é' } })) });
+      assert.deepEqual([status, body.display?.title], [201, 'é'], type);
+    }
+    const headers = { 'Content-Type': 'application/json; charset=latin1' };
+    assert.equal((await post({ headers, body: '{}' })).status, 415);
+  });
+
+  it('refuses integers in metadata that lose digits, and says to send them as text', async () => {
+    const send = (number: string) =>
+      post({
+        headers: json,
+        body: JSON.stringify(goodRequest({ metadata: { list: [0] } })).replace('[0]', `[${number}]`),
+      });
+    for (const number of ['9007199254740993', '-9007199254740992', '123456789012345678901234567890']) {
+      const { status, body } = await send(number);
+      assert.deepEqual([status, body.errors?.[0]?.pointer], [400, '/metadata/list/0'], number);
+      assert.match(body.errors[0].message, /send it as text/);
+    }
+    assert.equal((await send('9007199254740991')).status, 201);
+  });
+
+  it('refuses times that no row can hold, and says where', async () => {
+    const times = [
+      '0000-01-01T00:00:00Z',
+      '9999-12-31T23:59:59-01:00',
+      '2026-11-21T09:00:60Z',
+      '0001-01-01T00:00:00+14:00',
+    ];
+    for (const name of ['createdAfter', 'createdBefore', 'updatedAfter']) {
+      for (const time of times) {
+        const path = `${base}?${name}=${encodeURIComponent(time)}`;
+        const { status, body } = await world.call('GET', path, { headers: world.keys.walletAdmin });
+        assert.deepEqual([status, body.errors?.[0]?.pointer], [400, `/${name}`], time);
+      }
+    }
+  });
 
   it('takes the joiners that scripts and emoji are written with', async () => {
     const title = 'می\u200cخواهم 👩\u200d🍳';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { chainIds } from '../../domain/chains.ts';
-import { startWorld, type World } from './world.ts';
+import { goodRequest, startWorld, type World } from './world.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -57,7 +57,7 @@ describe('HTTP: the OpenAPI document as generators read it', () => {
   });
 
   it('has no keyword of our own', () => {
-    for (const word of ['wellFormed', 'shownAs', 'alsoShown', '~kind']) {
+    for (const word of ['wellFormed', 'shownAs', 'alsoShown', 'unpublished', '~kind']) {
       assert.deepEqual(
         broken(document, (object) => word in object),
         [],
@@ -72,14 +72,14 @@ describe('HTTP: the OpenAPI document as generators read it', () => {
       const answer = (operation['responses'] as Record<string, Json>)[status] as Json;
       return ((answer['content'] as Json)['application/json'] as Json)['schema'];
     };
-    assert.deepEqual(answersOf('createPayment', 201), payment);
-    assert.deepEqual(answersOf('createPayment', 200), payment);
+    assert.deepEqual(answersOf('addPayment', 201), payment);
+    assert.deepEqual(answersOf('addPayment', 200), payment);
     assert.deepEqual(answersOf('getPayment', 200), payment);
     assert.deepEqual(answersOf('getPaymentByOrder', 200), payment);
     assert.deepEqual(schemas()['PaymentListResponse']?.['properties'], {
       data: { type: 'array', items: payment },
       hasMore: { type: 'boolean' },
-      nextCursor: { anyOf: [{ $ref: '#/components/schemas/Cursor' }, { type: 'null' }] },
+      nextCursor: { anyOf: [{ $ref: '#/components/schemas/PageCursor' }, { type: 'null' }] },
     });
     const { properties, required } = schemas()['PaymentResponse'] as { properties: Json; required: string[] };
     assert.deepEqual(required.toSorted(), Object.keys(properties).toSorted(), 'every field is always there');
@@ -154,15 +154,16 @@ describe('HTTP: the OpenAPI document as generators read it', () => {
 
   it('says what any request may be answered with, and which headers come along', () => {
     for (const { operationId, responses } of operations()) {
-      const { '4XX': refused, '5XX': failed, ...own } = responses as Record<string, Json>;
-      assert.deepEqual(refused, { $ref: '#/components/responses/Refused' }, String(operationId));
+      const { '408': slow, '431': large, '500': failed, ...own } = responses as Record<string, Json>;
+      assert.deepEqual(slow, { $ref: '#/components/responses/TooSlow' }, String(operationId));
+      assert.deepEqual(large, { $ref: '#/components/responses/HeadersTooLarge' }, String(operationId));
       assert.deepEqual(failed, { $ref: '#/components/responses/Failed' }, String(operationId));
       for (const [status, { headers }] of Object.entries(own)) {
         assert.ok((headers as Json)['X-Request-Id'], `${operationId} ${status}`);
         assert.equal('Retry-After' in (headers as Json), ['429', '503'].includes(status), `${operationId} ${status}`);
       }
     }
-    const created = operations().find(({ operationId }) => operationId === 'createPayment')?.['responses'] as Record<
+    const created = operations().find(({ operationId }) => operationId === 'addPayment')?.['responses'] as Record<
       string,
       Json
     >;
@@ -171,13 +172,76 @@ describe('HTTP: the OpenAPI document as generators read it', () => {
     assert.deepEqual(headersOf(200), ['X-Request-Id', 'Idempotent-Replayed']);
   });
 
-  it('has errors of one media type', () => {
-    const types = operations().flatMap(({ responses }) =>
-      Object.entries(responses as Record<string, Json>).flatMap(([status, { content }]) =>
-        Number(status) >= 400 ? Object.keys(content as Json) : [],
+  it('has errors as JSON and as problem details, of one schema', () => {
+    const shared = (document['components'] as Json)['responses'] as Record<string, Json>;
+    const errors = operations().flatMap(({ operationId, responses }) =>
+      Object.entries(responses as Record<string, Json>).filter(
+        ([status, { $ref }]) => Number(status) >= 400 && !$ref && !(operationId === 'getReadiness' && status === '503'),
       ),
     );
-    assert.deepEqual([...new Set(types)], ['application/json']);
+    assert.ok(errors.length > 100);
+    const json = { schema: { $ref: '#/components/schemas/ErrorResponse' } };
+    for (const [status, { content }] of [...errors, ...Object.entries(shared)])
+      assert.deepEqual(content, { 'application/json': json, 'application/problem+json': json }, status);
+  });
+
+  it('answers with statuses of their own, without wildcards', () => {
+    const statuses = [document['paths'], document['webhooks']].flatMap((items) =>
+      Object.values(items as Json).flatMap((item) =>
+        Object.values(item as Json).flatMap((operation) => Object.keys((operation as Json)['responses'] as Json)),
+      ),
+    );
+    assert.deepEqual(
+      statuses.filter((status) => !/^([1-5][0-9]{2}|default)$/.test(status)),
+      [],
+    );
+  });
+
+  it('declares its tags and a contact, and describes every operation', () => {
+    const declared = (document['tags'] as readonly Json[]).map(({ name }) => name);
+    for (const { operationId, tags, summary, description } of operations()) {
+      for (const tag of tags as readonly string[]) assert.ok(declared.includes(tag), `${operationId}: ${tag}`);
+      assert.ok(summary && description, `${operationId} has no description`);
+    }
+    const { contact } = document['info'] as { readonly contact: Json };
+    assert.deepEqual([contact['name'], contact['url']], ['Guides and reference', `${world.url}/docs`]);
+  });
+
+  it('has no two names that a generator would give one type', () => {
+    const { schemas, securitySchemes, responses } = document['components'] as Record<string, Json>;
+    const all = [document['paths'], document['webhooks']].flatMap((items) =>
+      Object.values(items as Json).flatMap((item) => Object.values(item as Json) as Json[]),
+    );
+    const parameters = new Set(all.flatMap((each) => (each['parameters'] as readonly Json[]).map(({ name }) => name)));
+    const suffixes = ['', 'Response', 'Request', 'Params', 'Body'];
+    const names = [
+      ...[schemas, securitySchemes, responses].flatMap((each) => Object.keys(each as Json)),
+      ...[...parameters].map(String),
+      ...all.flatMap(({ operationId }) => suffixes.map((suffix) => `${operationId}${suffix}`)),
+    ].map((name) => name.toLowerCase().replaceAll(/[^a-z0-9]/g, ''));
+    assert.deepEqual(
+      names.filter((name, index) => names.indexOf(name) !== index),
+      [],
+    );
+  });
+
+  it('offers no field of answers as input, though a request may send it', async () => {
+    const fieldsOf = (name: string) => Object.keys(schemas()[name]?.['properties'] as Json);
+    assert.deepEqual(fieldsOf('CreatePaymentRequest'), [
+      ...['appId', 'orderId', 'type', 'intent', 'display', 'metadata', 'source', 'destination', 'payFrom'],
+      'expiresInSeconds',
+    ]);
+    assert.deepEqual(fieldsOf('PaymentRequest'), fieldsOf('CreatePaymentRequest'));
+    assert.deepEqual(fieldsOf('SourceRequest'), ['chainId', 'tokenSymbol', 'tokenAddress', 'amount', 'senderAddress']);
+    assert.ok(!fieldsOf('DestinationRequest').includes('txHash'));
+    assert.ok(!fieldsOf('PayFromRequest').includes('amount'));
+    const created = await world.call('POST', '/payment-api/payments', {
+      headers: world.keys.wallet,
+      body: goodRequest(),
+    });
+    const { metadata: _, ...answer } = created.body;
+    const again = await world.call('POST', '/payment-api/payments', { headers: world.keys.wallet, body: answer });
+    assert.equal(again.status, 201);
   });
 
   it('names the address that the operator sets, or else where the service listens', async () => {

@@ -38,6 +38,11 @@ describe('HTTP: reusable links', () => {
   const payments = async () =>
     (await world.call('GET', '/payment-api/payments?limit=100', { headers: world.keys.merchantAdmin })).body.data;
 
+  it('ignore parameters that mail and social sites append', async () => {
+    const link = await create();
+    assert.equal((await open(`${pathOf(link)}?fbclid=x&utm_campaign=y&gclid=z`)).status, 200);
+  });
+
   describe('for their owner', () => {
     it('are made, listed and closed', async () => {
       const link = await create({ title: 'Tea', type: 'exactIn' });

@@ -79,7 +79,7 @@ describe('HTTP: the OpenAPI document', () => {
     const { body } = await world.call('GET', '/openapi.json');
     const operation = body.paths['/merchant-api/me/stats'].get;
     assert.deepEqual(operation.security, [{ ApiKey: [] }, { BearerKey: [] }, { SignedIn: [] }]);
-    assert.deepEqual(Object.keys(operation.responses), ['200', '400', '401', '403', '429', '503', '4XX', '5XX']);
+    assert.deepEqual(Object.keys(operation.responses), ['200', '400', '401', '403', '408', '429', '431', '500', '503']);
     assert.deepEqual(body.paths['/payment-api/payments'].post.security[0], {});
   });
 

@@ -75,6 +75,18 @@ describe('HTTP: the page of a payment', () => {
       assert.ok(policy.includes(rule), rule);
   });
 
+  it('ignores parameters that mail and social sites append', async () => {
+    const appended = 'fbclid=IwAR0&utm_source=a&utm_source=b&gclid=&_ga';
+    for (const here of [path(), `${path()}/receipt`]) {
+      const { status, text } = await get(`${here}?${appended}&lang=de`).then(async (answer) => ({
+        status: answer.status,
+        text: await answer.text(),
+      }));
+      assert.equal(status, 200, here);
+      assert.match(text, /<html lang="de"/);
+    }
+  });
+
   it('is one page for every link that is none: forged, cut, of another case, of no payment', async () => {
     const secret = path().slice('/pay/'.length);
     const swapped = secret.replace(/[a-z]/i, (letter) =>

@@ -43,6 +43,16 @@ describe('HTTP: an app’s settings', () => {
     assert.equal((await get('', {})).status, 401);
   });
 
+  it('refuse a program on the caller’s machine as webhook URL, and say how to forward to it', async () => {
+    for (const webhookUrl of ['http://localhost:4000', 'http://127.0.0.1:4000/hooks', 'HTTP://LOCALHOST']) {
+      const { status, body } = await post('/webhook', { webhookUrl });
+      assert.deepEqual([status, body.errors[0].pointer], [400, '/webhookUrl']);
+      assert.match(body.message, /npm run listen/);
+    }
+    const { body } = await post('/webhook', { webhookUrl: 'http://localhost.example/' });
+    assert.doesNotMatch(body.message, /npm run listen/);
+  });
+
   describe('profile', () => {
     it('changes field by field, and shows at once', async () => {
       await post('/profile', { name: 'Bakery', supportContact: 'help@bakery.example' });

@@ -19,6 +19,12 @@ describe('CSV', () => {
     assert.equal(marked('a\n=1+1'), "a\n'=1+1");
   });
 
+  it('marks a formula behind white space, which spreadsheets skip', () => {
+    for (const space of [' ', '  ', '\u00a0', '\u2003', '\u3000'])
+      assert.ok(cellsOf(csvLine([`${space}=1+1`]))[0]?.[0]?.startsWith("'"), JSON.stringify(space));
+    assert.equal(cellsOf(csvLine(['tea; =1+1']))[0]?.[0], "tea;' =1+1");
+  });
+
   it('leaves a number of our own a number, below zero too, and marks what only says that it is one', () => {
     assert.equal(csvLine([{ figure: '-0.05' }, { figure: '1004' }]), '"-0.05","1004"\r\n');
     assert.equal(csvLine([{ figure: '-1+1' }]), '"\'-1+1"\r\n');

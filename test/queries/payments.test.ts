@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { eventCodec } from '../../commands/codec.ts';
 import { readStream } from '../../commands/handle.ts';
+import { Unavailable } from '../../commands/ports.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import type { PaymentEvent } from '../../domain/payment/events.ts';
 import { reportsSet, workSet } from '../../projections/sets.ts';
@@ -86,6 +87,24 @@ describe('payments asked for', () => {
       assert.equal(early?.status, 'payment_payout_completed');
       assert.deepEqual(early, await ask(id(1)));
     });
+    it('are answered from the stream while the row is behind it', async () => {
+      const registered = event('PayinRegistered', {
+        txHash: hashOf(7),
+        senderAddress: customerWallet,
+        registeredAt: minute(2),
+      });
+      await given(payment(1));
+      await append(world, `payment-${id(1)}`, [registered]);
+      const found = await ask(id(1));
+      assert.deepEqual([found?.payinTxHash, found?.senderAddress], [hashOf(7), customerWallet]);
+    });
+    it('are answered from the row while the log is away', async () => {
+      await given(payment(1));
+      const history = async () => {
+        throw new Unavailable('the log is away');
+      };
+      assert.equal((await getPayment({ ...reading(), history }, id(1)))?.status, 'payment_unpaid');
+    });
     it('are null when nobody created them', async () => {
       await given();
       assert.equal(await ask(id(9)), null);
@@ -106,6 +125,11 @@ describe('payments asked for', () => {
       assert.equal((await ask('wallet_odd', 'A-1'))?.paymentId, id(1));
       assert.equal(await ask('wallet_even', 'A-1'), null);
       assert.equal(await ask('wallet_odd', 'A-2'), null);
+    });
+    it('are answered from the stream while the row is behind it', async () => {
+      await given(payment(1, { orderId: 'A-1' }));
+      await append(world, `payment-${id(1)}`, done.slice(1));
+      assert.equal((await ask('wallet_odd', 'A-1'))?.status, 'payment_payout_completed');
     });
     it('are found by any text that an orderId can be', async () => {
       const odd = 'ä\0\ud800"\\';

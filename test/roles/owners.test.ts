@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { Unavailable } from '../../commands/ports.ts';
 import type { OwnersCommands } from '../../src/http/deps.ts';
 import { ApiError } from '../../src/http/errors.ts';
-import type { Rates } from '../../src/http/rates.ts';
-import { counted } from '../../src/roles/owners.ts';
+import { type Rates, unlimited } from '../../src/http/rates.ts';
+import type { Core } from '../../src/roles/core.ts';
+import { counted, ownersOf } from '../../src/roles/owners.ts';
 
 const by = { cause: 'developer:ada' } as const;
 const wallet = { chainId: 1, tokenSymbol: 'USDC', receiverAddress: '0xShop' } as const;
@@ -34,5 +36,39 @@ describe('changes of an app’s settings', () => {
     assert.deepEqual(seen, Array(ordinary.length).fill('changes merchant_shop'));
     assert.deepEqual(await limited.cancelSettlement('merchant_shop', by), { position: null });
     assert.deepEqual(await limited.revokeKey('merchant_shop', 'k1', by), { position: null });
+  });
+
+  describe('are answered once they are in force', () => {
+    const waits: string[] = [];
+    const reached = (name: string, end: () => Promise<unknown>) => async () => {
+      waits.push(name);
+      await end();
+    };
+    const ownersWith = (end: () => Promise<unknown>) =>
+      ownersOf(
+        { merchants: {}, projected: reached('projected', end), caughtUp: reached('caughtUp', end) } as unknown as Core,
+        unlimited,
+      );
+    beforeEach(() => {
+      waits.length = 0;
+    });
+
+    it('waits for a change, and for an earlier one that said the same', async () => {
+      const { shown } = ownersWith(async () => {});
+      await shown({ position: 7n });
+      await shown({ position: null });
+      assert.deepEqual(waits, ['projected', 'caughtUp']);
+    });
+
+    it('answers 503 with what to do while the read models are behind', async () => {
+      const { shown } = ownersWith(async () => {
+        throw new Unavailable('behind');
+      });
+      for (const position of [7n, null])
+        await assert.rejects(
+          () => shown({ position }),
+          (error) => error instanceof ApiError && error.code === 'unavailable' && /recorded/.test(error.message),
+        );
+    });
   });
 });

@@ -2,10 +2,16 @@ import assert from 'node:assert/strict';
 import { createHmac, X509Certificate } from 'node:crypto';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { webhookSecretContext } from '../../commands/merchantRegistration.ts';
+import { instant } from '../../domain/time.ts';
 import { keepCertificate } from '../../sandbox/certificate.ts';
 import { startReceiver } from '../../sandbox/receiver.ts';
 import { verifyWebhook } from '../../sandbox/verifyWebhook.ts';
+import { createSecretBox, parseMasterKey } from '../../src/security/secretBox.ts';
+import { sharedEventStore } from '../support/eventstore.ts';
+import { append, createWorld } from '../support/histories.ts';
 import { onStop } from '../support/hooks.ts';
 import { startTestReceiver, type TestReceiver } from '../support/receiver.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
@@ -70,6 +76,38 @@ describe('webhook receiver', () => {
     assert.equal((await send(receiver, '{}', signed('{}', Date.now(), next))).status, 200);
     assert.equal((await send(receiver, '{}', signed('{}', Date.now()))).status, 401);
     receiver.setSecrets({ merchant_bakery: secret });
+  });
+
+  it('accepts apps that somebody registered in its sandbox, with the secret that is in force', async () => {
+    const { url, store } = await sharedEventStore();
+    const dataDir = temporaryDirectory();
+    const masterKey = 'ab'.repeat(32);
+    writeFileSync(join(dataDir, 'service.env'), `EVENTSTORE_URL=${url}\nMASTER_KEY=${masterKey}\n`);
+    const own = await startTestReceiver(undefined, dataDir);
+    const appId = `merchant_own${Date.now()}`;
+    const at = instant(Date.now());
+    const rotated = (plain: string) => ({
+      type: 'WebhookSecretRotated',
+      data: {
+        ciphertext: createSecretBox(parseMasterKey(masterKey)).seal(plain, webhookSecretContext(appId)),
+        fingerprint: `sha256:${'0'.repeat(64)}`,
+        rotatedAt: at,
+      },
+    });
+    const world = { ...createWorld(), store };
+    await append(world, `merchant-${appId}`, [
+      { type: 'MerchantRegistered', data: { appId, developerId: null, idSalt: 'a'.repeat(64), registeredAt: at } },
+      rotated(secret),
+    ]);
+    const body = JSON.stringify({ type: 'webhook_test', data: { appId } });
+    assert.equal((await send(own, body, signed(body, Date.now()))).status, 200);
+    assert.equal((await send(own, body, signed(body, Date.now(), 'cd'.repeat(32)))).status, 401);
+    const next = 'c0'.repeat(32);
+    await append(world, `merchant-${appId}`, [rotated(next)]);
+    assert.equal((await send(own, body, signed(body, Date.now(), next))).status, 200);
+    assert.equal((await send(own, body, signed(body, Date.now()))).status, 401);
+    const unknown = JSON.stringify({ data: { appId: 'merchant_nobody' } });
+    assert.equal((await send(own, unknown, signed(unknown, Date.now()))).status, 401);
   });
 
   it('takes no other method and no endless body', async () => {

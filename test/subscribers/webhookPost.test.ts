@@ -1,10 +1,17 @@
 import assert from 'node:assert/strict';
-import type { TLSSocket } from 'node:tls';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { createServer, type TLSSocket } from 'node:tls';
 import type { WebhookMessage } from '../../commands/sendWebhook.ts';
 import { createAddressCheck } from '../../src/security/publicAddress.ts';
 import { createWebhookPost, resolveNames, type WebhookPostDeps } from '../../src/subscribers/webhookPost.ts';
+import { onStop } from '../support/hooks.ts';
 import { startNameServer } from '../support/nameServer.ts';
 import { patience_ms } from '../support/patience.ts';
+import { startSlowAccept } from '../support/slowAccept.ts';
+import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 import { startTlsServer, testCertificate } from '../support/tlsServer.ts';
 
 const allowed = ['127.0.0.1/32'];
@@ -102,6 +109,39 @@ describe('webhook POST', () => {
       const resolve = async () => ['::1', '127.0.0.1'];
       const { answer } = await reached((port) => `https://localhost:${port}/`, { resolve, isAllowed });
       assert.equal(answer.statusCode, 200);
+    });
+
+    it('have seconds each to connect: a distant receiver is reached although its IPv6 address has no route', async () => {
+      const server = await startTlsServer(ok);
+      const slow = await startSlowAccept(server.port);
+      const isAllowed = createAddressCheck(['127.0.0.1/32', '::1/128']);
+      const post = await postWith({ isAllowed, resolve: async () => ['127.0.0.1', '::1'] });
+      await slow.block();
+      assert.equal((await post(message(`https://localhost:${slow.port}/`))).statusCode, 200);
+    });
+
+    it('are tried of both families, however many there are of one', async () => {
+      const isAllowed = createAddressCheck(['127.0.0.0/8', '::1/128']);
+      const others = Array.from({ length: 9 }, (_, n) => `127.0.1.${n + 1}`);
+      const resolve = async () => [...others, '::1', '127.0.0.1'];
+      const server = createServer(await testCertificate(), ok).listen(0, '::1');
+      await once(server, 'listening');
+      onStop(() => void server.close());
+      const post = await postWith({ isAllowed, resolve });
+      const { port } = server.address() as AddressInfo;
+      assert.equal((await post(message(`https://localhost:${port}/`))).statusCode, 200);
+    });
+
+    it('come from the hosts file when no name server knows the name', async () => {
+      const nobody = await startNameServer({ A: [], AAAA: [] });
+      const hosts = join(temporaryDirectory(), 'hosts');
+      writeFileSync(
+        hosts,
+        '# ours\n10.1.0.7\tbakery Hooks.Internal # old: 10.1.0.9 hooks.internal\nfd00::7 hooks.internal\n',
+      );
+      const ask = (name: string) => resolveNames([nobody], hosts)(name, AbortSignal.timeout(patience_ms));
+      assert.deepEqual(await ask('hooks.internal'), ['10.1.0.7', 'fd00::7']);
+      assert.deepEqual(await ask('other.internal'), []);
     });
 
     it('come from the name servers, of both families', async () => {

@@ -19,12 +19,21 @@ export interface TestReceiver extends Receiver {
   logged(): readonly LoggedWebhook[];
 }
 
-/** @param certificates where its certificate is kept; a new one when left out */
-export async function startTestReceiver(certificates?: string): Promise<TestReceiver> {
+/**
+ * @param certificates where its certificate is kept. Default: a new one.
+ * @param dataDir data directory of the sandbox whose apps it accepts
+ */
+export async function startTestReceiver(certificates?: string, dataDir?: string): Promise<TestReceiver> {
   const directory = temporaryDirectory();
   const logFile = join(directory, 'webhook.log');
   const secretsFile = join(directory, 'secrets.json');
-  const receiver = await startReceiver({ port: 0, logFile, secretsFile, certificates: certificates ?? directory });
+  const receiver = await startReceiver({
+    port: 0,
+    logFile,
+    secretsFile,
+    certificates: certificates ?? directory,
+    ...(dataDir !== undefined && { dataDir }),
+  });
   onStop(() => receiver.stop());
   writeFileSync(logFile, '');
   return {

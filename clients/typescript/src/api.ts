@@ -22,7 +22,7 @@ export interface paths {
          * Create a payment
          * @description A key acts for its own app. Sending an orderId again answers the payment that it already has, with a key whatever the terms are now. A body that is not valid is 400 nonetheless. Without a key only wallet_ apps that the operator has opened for it can be used; each receiver has order ids of its own there, and an orderId that is sent again on other terms is 409. With dryrun=true the answer is 202 and what the payment would cost: the request is checked and counted as if it created one, its orderId says nothing, and nothing is written.
          */
-        post: operations["createPayment"];
+        post: operations["addPayment"];
         delete?: never;
         options?: never;
         head?: never;
@@ -42,7 +42,7 @@ export interface paths {
          * Create a payment (the same, shorter address)
          * @description A key acts for its own app. Sending an orderId again answers the payment that it already has, with a key whatever the terms are now. A body that is not valid is 400 nonetheless. Without a key only wallet_ apps that the operator has opened for it can be used; each receiver has order ids of its own there, and an orderId that is sent again on other terms is 409. With dryrun=true the answer is 202 and what the payment would cost: the request is checked and counted as if it created one, its orderId says nothing, and nothing is written.
          */
-        post: operations["createPaymentShort"];
+        post: operations["addPaymentShort"];
         delete?: never;
         options?: never;
         head?: never;
@@ -116,7 +116,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List a payment’s transactions on the chains */
+        /**
+         * List a payment’s transactions on the chains
+         * @description Every payin, payout attempt and refund attempt of the payment, with its block once it is in one. By kind, oldest first.
+         */
         get: operations["listTransactions"];
         put?: never;
         post?: never;
@@ -157,7 +160,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get the newest signed head of the log */
+        /**
+         * Get the newest signed head of the log
+         * @description The service signs the head of its event log every few minutes. Keep one: whoever holds it can prove a later change of the log.
+         */
         get: operations["getHead"];
         put?: never;
         post?: never;
@@ -174,7 +180,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List signed heads, oldest first */
+        /**
+         * List signed heads, oldest first
+         * @description Entries are numbered from 1 without a gap, and each names its predecessor. Send the last number as after to read on.
+         */
         get: operations["listHeads"];
         put?: never;
         post?: never;
@@ -191,7 +200,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get a signed head by its number */
+        /**
+         * Get a signed head by its number
+         * @description An entry never changes once it is published.
+         */
         get: operations["getHeadByNumber"];
         put?: never;
         post?: never;
@@ -208,7 +220,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the keys that heads were signed with */
+        /**
+         * List the keys that heads were signed with
+         * @description Public keys, each with the number of the first entry that it signed.
+         */
         get: operations["listHeadKeys"];
         put?: never;
         post?: never;
@@ -267,7 +282,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Register an app; prove the e-mail with a mailed code */
+        /**
+         * Register an app; prove the e-mail with a mailed code
+         * @description The app waits until the mailed code is sent to /merchant-api/sign-in/verify. The answer holds the webhook secret, which is shown once.
+         */
         post: operations["register"];
         delete?: never;
         options?: never;
@@ -284,7 +302,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Ask for a code to sign in with */
+        /**
+         * Ask for a code to sign in with
+         * @description The service mails a code of six digits to a known address. Send it with the challenge of the answer to /merchant-api/sign-in/verify.
+         */
         post: operations["signIn"];
         delete?: never;
         options?: never;
@@ -301,7 +322,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Send the code: signs in, and registers what it was mailed for */
+        /**
+         * Send the code: signs in, and registers what it was mailed for
+         * @description Returns a session token for the Authorization header. The code of a registration registers its app as well.
+         */
         post: operations["verifySignIn"];
         delete?: never;
         options?: never;
@@ -1004,7 +1028,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether the process is alive */
+        /**
+         * Whether the process is alive
+         * @description 200 as long as the process answers, also under overload. It says nothing of the stores.
+         */
         get: operations["getHealth"];
         put?: never;
         post?: never;
@@ -1021,7 +1048,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether requests can be served; up to a second old */
+        /**
+         * Whether requests can be served; up to a second old
+         * @description 200 when the instance serves requests, else 503. Use it for a balancer.
+         */
         get: operations["getReadiness"];
         put?: never;
         post?: never;
@@ -1105,39 +1135,6 @@ export interface components {
             received: components["schemas"]["Decimal"];
             delta: string | null;
         };
-        /** ApiKey */
-        ApiKey: {
-            /**
-             * Format: uuid
-             * @description a UUID
-             */
-            keyId: string;
-            name: string;
-            scope: components["schemas"]["KeyScope"];
-            hint: string;
-            /**
-             * Format: date-time
-             * @description an ISO 8601 time
-             */
-            expiresAt: string | null;
-            /**
-             * Format: date-time
-             * @description an ISO 8601 time
-             */
-            createdAt: string;
-            /** @description you, another owner, or the operator */
-            createdBy: string;
-            /**
-             * Format: date-time
-             * @description To the hour; null for never.
-             */
-            lastUsedAt: string | null;
-            /**
-             * Format: date-time
-             * @description an ISO 8601 time
-             */
-            revokedAt: string | null;
-        };
         /**
          * AppKind
          * @enum {string}
@@ -1174,26 +1171,10 @@ export interface components {
             paid_at: string;
         };
         /**
-         * CashbackPaymentStatus
-         * @description SUCCESS: the amount is credited to the merchant; the same message or order sent again is answered the same and paid once. EXPIRED: timestamp is more than five minutes off. OUT_OF_CREDIT: the buyer has less. NOT_VALID_SIGN: from_address did not sign this request.
-         * @enum {string}
-         */
-        CashbackPaymentStatus: "SUCCESS" | "EXPIRED" | "OUT_OF_CREDIT" | "NOT_VALID_SIGN";
-        /** CashbackResponse */
-        CashbackResponse: {
-            balance_usd_cents: number;
-            received_usd_cents: number;
-            withdrawn_usd_cents: number;
-            /** @description how many payments */
-            received: number;
-            /** @description the newest first */
-            payments: components["schemas"]["CashbackPayment"][];
-        };
-        /**
-         * CashbackSignRequest
+         * CashbackPaymentRequest
          * @description A payment out of the buyer’s credit. The signature is over one canonical text of the service’s URL, the version and all other fields; its rule is on the page docs/cashback.md. Fields that are null count as left out. No personal data in order_id and about: they are kept forever.
          */
-        CashbackSignRequest: {
+        CashbackPaymentRequest: {
             /** @description an address as its chain spells it */
             from_address: string;
             /** @description a merchant’s handle: the slug of merchant_<slug> */
@@ -1211,12 +1192,28 @@ export interface components {
             /** @description text of 1 to 500 characters in one line */
             about?: string | null;
         };
-        /** CashbackSignResponse */
-        CashbackSignResponse: {
+        /** CashbackPaymentResponse */
+        CashbackPaymentResponse: {
             status: components["schemas"]["CashbackStatus"];
             message: string;
             order_id: string | null;
             payment_status: components["schemas"]["CashbackPaymentStatus"];
+        };
+        /**
+         * CashbackPaymentStatus
+         * @description SUCCESS: the amount is credited to the merchant; the same message or order sent again is answered the same and paid once. EXPIRED: timestamp is more than five minutes off. OUT_OF_CREDIT: the buyer has less. NOT_VALID_SIGN: from_address did not sign this request.
+         * @enum {string}
+         */
+        CashbackPaymentStatus: "SUCCESS" | "EXPIRED" | "OUT_OF_CREDIT" | "NOT_VALID_SIGN";
+        /** CashbackResponse */
+        CashbackResponse: {
+            balance_usd_cents: number;
+            received_usd_cents: number;
+            withdrawn_usd_cents: number;
+            /** @description how many payments */
+            received: number;
+            /** @description the newest first */
+            payments: components["schemas"]["CashbackPayment"][];
         };
         /**
          * CashbackStatus
@@ -1262,6 +1259,26 @@ export interface components {
             by: string;
             /** @description For people. No secret is in it. */
             what: string;
+        };
+        /** CodeRequest */
+        CodeRequest: {
+            /** @description an e-mail address */
+            email: string;
+            /** @description what verify answered as known */
+            known?: string | null;
+        };
+        /**
+         * CodeResponse
+         * @description The same whether the address is known or not. A code is mailed to an address that is.
+         */
+        CodeResponse: {
+            /** @description Needed with the code: keep it to yourself. */
+            challenge: string;
+            /**
+             * Format: date-time
+             * @description an ISO 8601 time
+             */
+            expiresAt: string;
         };
         /** ConfirmedResponse */
         ConfirmedResponse: {
@@ -1336,42 +1353,7 @@ export interface components {
             payFrom?: components["schemas"]["PayFromRequest"][] | null;
             /** @description how long payers have, 10 to 3600 seconds. Left out: 3600. Not without a key, and not with an intent. An extension. */
             expiresInSeconds?: number | null;
-            /** @description A field of answers; here it says nothing. */
-            readonly id?: unknown;
-            /** @description A field of answers; here it says nothing. */
-            readonly keyless?: unknown;
-            /** @description A field of answers; here it says nothing. */
-            readonly status?: unknown;
-            /** @description A field of answers; here it says nothing. */
-            readonly errorCode?: unknown;
-            /** @description A field of answers; here it says nothing. */
-            readonly errorMessage?: unknown;
-            /** @description A field of answers; here it says nothing. */
-            readonly createdAt?: unknown;
-            /** @description A field of answers; here it says nothing. */
-            readonly updatedAt?: unknown;
-            /** @description A field of answers; here it says nothing. */
-            readonly expiresAt?: unknown;
-            /** @description A field of answers; here it says nothing. */
-            readonly webhookSecret?: unknown;
-            /** @description A field of answers; here it says nothing. */
-            readonly amounts?: unknown;
-            /** @description A field of answers; here it says nothing. */
-            readonly webhookUrl?: unknown;
-            /** @description A field of answers; here it says nothing. */
-            readonly webhookSecretSource?: unknown;
-            /** @description A field of answers; here it says nothing. */
-            readonly paymentLink?: unknown;
-            /** @description A field of answers; here it says nothing. */
-            readonly merchant?: unknown;
-            /** @description A field of answers; here it says nothing. */
-            readonly refunds?: unknown;
         };
-        /**
-         * Cursor
-         * @description the nextCursor of a former answer
-         */
-        Cursor: string;
         /**
          * Decimal
          * @description a plain decimal string such as "10.00"
@@ -1384,7 +1366,7 @@ export interface components {
         DeliveriesResponse: {
             data: components["schemas"]["WebhookDelivery"][];
             hasMore: boolean;
-            nextCursor: components["schemas"]["Cursor"] | null;
+            nextCursor: components["schemas"]["PageCursor"] | null;
         };
         /**
          * DeliveryError
@@ -1418,10 +1400,6 @@ export interface components {
             /** @description a memo of 1 to 128 characters */
             receiverMemo?: string | null;
             amount?: components["schemas"]["Decimal"] | null;
-            /** @description A field of answers; here it says nothing. */
-            readonly txHash?: unknown;
-            /** @description A field of answers; here it says nothing. */
-            readonly confirmedAt?: unknown;
         };
         /**
          * DestinationResponse
@@ -1461,22 +1439,22 @@ export interface components {
          * @description Shown to the payer. title and name mean the same (title wins). No personal data: it is kept forever.
          */
         DisplayRequest: {
-            /** @description text without control characters, direction marks and characters that are not seen */
+            /** @description text without control characters; soft hyphens, zero-width spaces and direction marks in it are removed */
             title?: string | null;
-            /** @description text without control characters, direction marks and characters that are not seen */
+            /** @description text without control characters; soft hyphens, zero-width spaces and direction marks in it are removed */
             name?: string | null;
-            /** @description text without control characters, direction marks and characters that are not seen */
+            /** @description text without control characters; soft hyphens, zero-width spaces and direction marks in it are removed */
             description?: string | null;
             /** @description a currency code such as USD, in any letter case */
             currency?: string | null;
         };
         /**
-         * DryRun
+         * DryRunFlag
          * @description true: answers what the payment would cost, as a QuoteResponse, and creates nothing. An extension.
          * @default false
          * @enum {string}
          */
-        DryRun: "true" | "false";
+        DryRunFlag: "true" | "false";
         /**
          * EmbeddingRequest
          * @example {
@@ -1675,6 +1653,39 @@ export interface components {
             /** @description What sending it to one receiver costs at present; null while nobody can tell. */
             networkFee: components["schemas"]["Decimal"] | null;
         };
+        /** IssuedKey */
+        IssuedKey: {
+            /**
+             * Format: uuid
+             * @description a UUID
+             */
+            keyId: string;
+            name: string;
+            scope: components["schemas"]["KeyScope"];
+            hint: string;
+            /**
+             * Format: date-time
+             * @description an ISO 8601 time
+             */
+            expiresAt: string | null;
+            /**
+             * Format: date-time
+             * @description an ISO 8601 time
+             */
+            createdAt: string;
+            /** @description you, another owner, or the operator */
+            createdBy: string;
+            /**
+             * Format: date-time
+             * @description To the hour; null for never.
+             */
+            lastUsedAt: string | null;
+            /**
+             * Format: date-time
+             * @description an ISO 8601 time
+             */
+            revokedAt: string | null;
+        };
         /**
          * KeyNameRequest
          * @example {
@@ -1715,7 +1726,7 @@ export interface components {
          * @description All that the app ever had, oldest first.
          */
         KeysResponse: {
-            data: components["schemas"]["ApiKey"][];
+            data: components["schemas"]["IssuedKey"][];
         };
         /**
          * LinkRequest
@@ -1734,9 +1745,9 @@ export interface components {
             amount?: components["schemas"]["Decimal"] | null;
             minAmount?: components["schemas"]["Decimal"] | null;
             maxAmount?: components["schemas"]["Decimal"] | null;
-            /** @description text without control characters, direction marks and characters that are not seen */
+            /** @description text without control characters; soft hyphens, zero-width spaces and direction marks in it are removed */
             title?: string | null;
-            /** @description text without control characters, direction marks and characters that are not seen */
+            /** @description text without control characters; soft hyphens, zero-width spaces and direction marks in it are removed */
             description?: string | null;
             source?: components["schemas"]["LinkSourceRequest"] | null;
             /** @description text of 1 to 128 characters, without control characters, direction marks and characters that are not seen */
@@ -1847,6 +1858,11 @@ export interface components {
              */
             registeredAt: string;
         };
+        /**
+         * PageCursor
+         * @description the nextCursor of a former answer
+         */
+        PageCursor: string;
         /** PayFromChoice */
         PayFromChoice: {
             chainId: components["schemas"]["ChainId"];
@@ -1863,8 +1879,6 @@ export interface components {
             tokenSymbol: components["schemas"]["TokenSymbol"];
             /** @description an address as its chain spells it */
             tokenAddress?: string | null;
-            /** @description A field of answers; here it says nothing. */
-            readonly amount?: unknown;
         };
         /**
          * PayFromSetting
@@ -1935,16 +1949,16 @@ export interface components {
             destination: components["schemas"]["DestinationResponse"];
             webhookSecret: string | null;
             amounts: components["schemas"]["Amounts"];
+            /** @description All that the payer may choose to pay from, on the payment’s page; null where there is no choice. source is the latest choice, and once the payment is funded what funded it. An extension. */
+            payFrom: components["schemas"]["PayFromSource"][] | null;
+            /** @description What is ordered back of the money that the payment holds, the oldest first. An extension. */
+            refunds: components["schemas"]["Refund"][];
             metadata: components["schemas"]["Metadata"] | null;
             webhookUrl: string | null;
             webhookSecretSource: components["schemas"]["WebhookSecretSource"] | null;
             /** @description the page at which the payment is paid and watched, for whoever has this link */
             paymentLink: string | null;
             merchant: components["schemas"]["Merchant"] | null;
-            /** @description All that the payer may choose to pay from, on the payment’s page; null where there is no choice. source is the latest choice, and once the payment is funded what funded it. An extension. */
-            payFrom: components["schemas"]["PayFromSource"][] | null;
-            /** @description What is ordered back of the money that the payment holds, the oldest first. An extension. */
-            refunds: components["schemas"]["Refund"][];
             success: boolean;
             message: string;
             payment: components["schemas"]["RegisteredPayment"];
@@ -1968,7 +1982,7 @@ export interface components {
         PaymentListResponse: {
             data: components["schemas"]["PaymentResponse"][];
             hasMore: boolean;
-            nextCursor: components["schemas"]["Cursor"] | null;
+            nextCursor: components["schemas"]["PageCursor"] | null;
         };
         /**
          * PaymentRequest
@@ -1989,36 +2003,6 @@ export interface components {
             payFrom?: components["schemas"]["PayFromRequest"][] | null;
             /** @description how long payers have, 10 to 3600 seconds. Left out: 3600. Not without a key, and not with an intent. An extension. */
             expiresInSeconds?: number | null;
-            /** @description A field of answers; here it says nothing. */
-            readonly id?: unknown;
-            /** @description A field of answers; here it says nothing. */
-            readonly keyless?: unknown;
-            /** @description A field of answers; here it says nothing. */
-            readonly status?: unknown;
-            /** @description A field of answers; here it says nothing. */
-            readonly errorCode?: unknown;
-            /** @description A field of answers; here it says nothing. */
-            readonly errorMessage?: unknown;
-            /** @description A field of answers; here it says nothing. */
-            readonly createdAt?: unknown;
-            /** @description A field of answers; here it says nothing. */
-            readonly updatedAt?: unknown;
-            /** @description A field of answers; here it says nothing. */
-            readonly expiresAt?: unknown;
-            /** @description A field of answers; here it says nothing. */
-            readonly webhookSecret?: unknown;
-            /** @description A field of answers; here it says nothing. */
-            readonly amounts?: unknown;
-            /** @description A field of answers; here it says nothing. */
-            readonly webhookUrl?: unknown;
-            /** @description A field of answers; here it says nothing. */
-            readonly webhookSecretSource?: unknown;
-            /** @description A field of answers; here it says nothing. */
-            readonly paymentLink?: unknown;
-            /** @description A field of answers; here it says nothing. */
-            readonly merchant?: unknown;
-            /** @description A field of answers; here it says nothing. */
-            readonly refunds?: unknown;
         };
         /**
          * PaymentResponse
@@ -2060,16 +2044,16 @@ export interface components {
             destination: components["schemas"]["DestinationResponse"];
             webhookSecret: string | null;
             amounts: components["schemas"]["Amounts"];
+            /** @description All that the payer may choose to pay from, on the payment’s page; null where there is no choice. source is the latest choice, and once the payment is funded what funded it. An extension. */
+            payFrom: components["schemas"]["PayFromSource"][] | null;
+            /** @description What is ordered back of the money that the payment holds, the oldest first. An extension. */
+            refunds: components["schemas"]["Refund"][];
             metadata: components["schemas"]["Metadata"] | null;
             webhookUrl: string | null;
             webhookSecretSource: components["schemas"]["WebhookSecretSource"] | null;
             /** @description the page at which the payment is paid and watched, for whoever has this link */
             paymentLink: string | null;
             merchant: components["schemas"]["Merchant"] | null;
-            /** @description All that the payer may choose to pay from, on the payment’s page; null where there is no choice. source is the latest choice, and once the payment is funded what funded it. An extension. */
-            payFrom: components["schemas"]["PayFromSource"][] | null;
-            /** @description What is ordered back of the money that the payment holds, the oldest first. An extension. */
-            refunds: components["schemas"]["Refund"][];
         };
         /**
          * PaymentStatus
@@ -2217,12 +2201,12 @@ export interface components {
             ready: boolean;
         };
         /**
-         * RedeliverRequest
+         * RedeliveryRequest
          * @example {
          *       "acknowledged": true
          *     }
          */
-        RedeliverRequest: {
+        RedeliveryRequest: {
             /** @description true: you know that the receiver may have got this webhook already and may get it again now */
             acknowledged: boolean;
         };
@@ -2312,8 +2296,23 @@ export interface components {
             data: components["schemas"]["Refund"][];
             held: components["schemas"]["HeldMoney"][];
         };
+        /** RegisteredPayin */
+        RegisteredPayin: {
+            txHash: components["schemas"]["TxHash"] | null;
+            senderAddress: string | null;
+        };
+        /** RegisteredPayment */
+        RegisteredPayment: {
+            /**
+             * Format: uuid
+             * @description a UUID
+             */
+            id: string;
+            status: components["schemas"]["PaymentStatus"];
+            source: components["schemas"]["RegisteredPayin"];
+        };
         /**
-         * RegisterRequest
+         * RegistrationRequest
          * @description The app is merchant_<slug> or wallet_<slug>; without a slug it gets one. It begins when the code that is mailed is sent to /merchant-api/sign-in/verify with the challenge of the answer; until then, or for 24 hours, its id is kept. webhookUrl must begin with https://.
          * @example {
          *       "email": "ada@shop.example",
@@ -2322,7 +2321,7 @@ export interface components {
          *       "slug": "adas-beans"
          *     }
          */
-        RegisterRequest: {
+        RegistrationRequest: {
             /** @description an e-mail address */
             email: string;
             /** @description the name that payers see: 1 to 80 characters on one line */
@@ -2337,10 +2336,10 @@ export interface components {
             known?: string | null;
         };
         /**
-         * RegisterResponse
+         * RegistrationResponse
          * @description expiresAt is the code’s end.
          */
-        RegisterResponse: {
+        RegistrationResponse: {
             /**
              * Format: uuid
              * @description a UUID
@@ -2360,21 +2359,6 @@ export interface components {
              * @description an ISO 8601 time
              */
             expiresAt: string;
-        };
-        /** RegisteredPayin */
-        RegisteredPayin: {
-            txHash: components["schemas"]["TxHash"] | null;
-            senderAddress: string | null;
-        };
-        /** RegisteredPayment */
-        RegisteredPayment: {
-            /**
-             * Format: uuid
-             * @description a UUID
-             */
-            id: string;
-            status: components["schemas"]["PaymentStatus"];
-            source: components["schemas"]["RegisteredPayin"];
         };
         /** RegistrationsResponse */
         RegistrationsResponse: {
@@ -2494,26 +2478,6 @@ export interface components {
             /** @description a memo of 1 to 128 characters */
             receiverMemo?: string | null;
         };
-        /** SignInRequest */
-        SignInRequest: {
-            /** @description an e-mail address */
-            email: string;
-            /** @description what verify answered as known */
-            known?: string | null;
-        };
-        /**
-         * SignInResponse
-         * @description The same whether the address is known or not. A code is mailed to an address that is.
-         */
-        SignInResponse: {
-            /** @description Needed with the code: keep it to yourself. */
-            challenge: string;
-            /**
-             * Format: date-time
-             * @description an ISO 8601 time
-             */
-            expiresAt: string;
-        };
         /**
          * SourceRequest
          * @description Where the customer pays. amount is for exactIn; exactOut computes it, whatever is sent. tokenAddress may be sent and must be the token’s (any letter case; on Stellar USDC:G… or its issuer alone). Intent stellar_payin_contracts needs chainId 1500, tokenSymbol USDC and senderAddress, the Stellar address that will call the contract; elsewhere senderAddress may be left out.
@@ -2526,22 +2490,6 @@ export interface components {
             amount?: components["schemas"]["Decimal"] | null;
             /** @description an address as its chain spells it */
             senderAddress?: string | null;
-            /** @description A field of answers; here it says nothing. */
-            readonly receiverAddress?: unknown;
-            /** @description A field of answers; here it says nothing. */
-            readonly receiverMemo?: unknown;
-            /** @description A field of answers; here it says nothing. */
-            readonly fee?: unknown;
-            /** @description A field of answers; here it says nothing. */
-            readonly txHash?: unknown;
-            /** @description A field of answers; here it says nothing. */
-            readonly amountReceived?: unknown;
-            /** @description A field of answers; here it says nothing. */
-            readonly confirmedAt?: unknown;
-            /** @description A field of answers; here it says nothing. */
-            readonly receiverAddressContract?: unknown;
-            /** @description A field of answers; here it says nothing. */
-            readonly receiverMemoContract?: unknown;
         };
         /**
          * SourceResponse
@@ -2828,7 +2776,7 @@ export interface components {
         WebhookEventType: "payment_payin_completed" | "payment_payout_completed" | "webhook_test";
         /**
          * WebhookPayment
-         * @description PaymentResponse without amounts, metadata, webhookUrl, webhookSecretSource, paymentLink, merchant, payFrom and refunds, which webhooks leave out.
+         * @description PaymentResponse without metadata, webhookUrl, webhookSecretSource, paymentLink and merchant, which webhooks omit.
          */
         WebhookPayment: {
             /**
@@ -2865,6 +2813,11 @@ export interface components {
             source: components["schemas"]["SourceResponse"];
             destination: components["schemas"]["DestinationResponse"];
             webhookSecret: string | null;
+            amounts: components["schemas"]["Amounts"];
+            /** @description All that the payer may choose to pay from, on the payment’s page; null where there is no choice. source is the latest choice, and once the payment is funded what funded it. An extension. */
+            payFrom: components["schemas"]["PayFromSource"][] | null;
+            /** @description What is ordered back of the money that the payment holds, the oldest first. An extension. */
+            refunds: components["schemas"]["Refund"][];
         };
         /**
          * WebhookSecretResponse
@@ -2896,28 +2849,37 @@ export interface components {
         };
     };
     responses: {
-        /** @description The request is refused: error says why, message what to do. Besides the statuses listed: 405 with Allow, 408 when the request came too slowly, 413, 415, 429 with Retry-After when there are too many, 431 when its headers are too large. */
-        Refused: {
+        /** @description requestTimeout: the request came too slowly */
+        TooSlow: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
-                /** @description Seconds after which to try again; with 429 and 503. */
-                "Retry-After"?: number;
                 [name: string]: unknown;
             };
             content: {
                 "application/json": components["schemas"]["ErrorResponse"];
+                "application/problem+json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description The service failed (500) or is not available at present (503 with Retry-After): try again. */
+        /** @description headersTooLarge: the request’s headers are too large */
+        HeadersTooLarge: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+                "application/problem+json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description internal: the service failed. Quote the requestId to its operator. */
         Failed: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
-                /** @description Seconds after which to try again; with 429 and 503. */
-                "Retry-After"?: number;
                 [name: string]: unknown;
             };
             content: {
                 "application/json": components["schemas"]["ErrorResponse"];
+                "application/problem+json": components["schemas"]["ErrorResponse"];
             };
         };
     };
@@ -2945,7 +2907,7 @@ export interface operations {
         parameters: {
             query?: {
                 limit?: number;
-                cursor?: components["schemas"]["Cursor"];
+                cursor?: components["schemas"]["PageCursor"];
                 status?: components["schemas"]["PaymentStatus"];
                 orderId?: string;
                 search?: string;
@@ -2977,6 +2939,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description unauthenticated */
@@ -2987,6 +2950,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description scope_insufficient */
@@ -2997,8 +2961,10 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            408: components["responses"]["TooSlow"];
             /** @description rateLimited */
             429: {
                 headers: {
@@ -3010,8 +2976,11 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Failed"];
             /** @description unavailable */
             503: {
                 headers: {
@@ -3021,16 +2990,15 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Failed"];
         };
     };
-    createPayment: {
+    addPayment: {
         parameters: {
             query?: {
-                dryrun?: components["schemas"]["DryRun"];
+                dryrun?: components["schemas"]["DryRunFlag"];
             };
             header?: never;
             path?: never;
@@ -3082,6 +3050,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description unauthenticated */
@@ -3092,6 +3061,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description forbidden */
@@ -3102,8 +3072,10 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            408: components["responses"]["TooSlow"];
             /** @description orderConflict, settlementMissing */
             409: {
                 headers: {
@@ -3112,6 +3084,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description payloadTooLarge */
@@ -3122,6 +3095,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description unsupportedMediaType */
@@ -3132,6 +3106,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description rateLimited */
@@ -3145,8 +3120,11 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Failed"];
             /** @description routeUnavailable, unavailable */
             503: {
                 headers: {
@@ -3156,16 +3134,15 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Failed"];
         };
     };
-    createPaymentShort: {
+    addPaymentShort: {
         parameters: {
             query?: {
-                dryrun?: components["schemas"]["DryRun"];
+                dryrun?: components["schemas"]["DryRunFlag"];
             };
             header?: never;
             path?: never;
@@ -3217,6 +3194,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description unauthenticated */
@@ -3227,6 +3205,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description forbidden */
@@ -3237,8 +3216,10 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            408: components["responses"]["TooSlow"];
             /** @description orderConflict, settlementMissing */
             409: {
                 headers: {
@@ -3247,6 +3228,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description payloadTooLarge */
@@ -3257,6 +3239,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description unsupportedMediaType */
@@ -3267,6 +3250,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description rateLimited */
@@ -3280,8 +3264,11 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Failed"];
             /** @description routeUnavailable, unavailable */
             503: {
                 headers: {
@@ -3291,10 +3278,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Failed"];
         };
     };
     getPayment: {
@@ -3328,6 +3314,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description unauthenticated */
@@ -3338,6 +3325,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description paymentNotFound */
@@ -3348,8 +3336,10 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            408: components["responses"]["TooSlow"];
             /** @description rateLimited */
             429: {
                 headers: {
@@ -3361,8 +3351,11 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Failed"];
             /** @description unavailable */
             503: {
                 headers: {
@@ -3372,10 +3365,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Failed"];
         };
     };
     getPaymentByOrder: {
@@ -3408,6 +3400,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description unauthenticated */
@@ -3418,6 +3411,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description paymentNotFound */
@@ -3428,8 +3422,10 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            408: components["responses"]["TooSlow"];
             /** @description rateLimited */
             429: {
                 headers: {
@@ -3441,8 +3437,11 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Failed"];
             /** @description unavailable */
             503: {
                 headers: {
@@ -3452,10 +3451,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Failed"];
         };
     };
     registerPayin: {
@@ -3491,6 +3489,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description unauthenticated */
@@ -3501,6 +3500,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description paymentNotFound */
@@ -3511,8 +3511,10 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            408: components["responses"]["TooSlow"];
             /** @description paymentNotUpdatable */
             409: {
                 headers: {
@@ -3521,6 +3523,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description payloadTooLarge */
@@ -3531,6 +3534,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description unsupportedMediaType */
@@ -3541,6 +3545,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description rateLimited */
@@ -3554,8 +3559,11 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Failed"];
             /** @description unavailable */
             503: {
                 headers: {
@@ -3565,10 +3573,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Failed"];
         };
     };
     listTransactions: {
@@ -3600,6 +3607,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description unauthenticated */
@@ -3610,6 +3618,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description paymentNotFound */
@@ -3620,8 +3629,10 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            408: components["responses"]["TooSlow"];
             /** @description rateLimited */
             429: {
                 headers: {
@@ -3633,8 +3644,11 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Failed"];
             /** @description unavailable */
             503: {
                 headers: {
@@ -3644,10 +3658,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Failed"];
         };
     };
     listRefunds: {
@@ -3679,6 +3692,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description unauthenticated */
@@ -3689,6 +3703,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description scope_insufficient */
@@ -3699,6 +3714,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description paymentNotFound */
@@ -3709,8 +3725,10 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            408: components["responses"]["TooSlow"];
             /** @description rateLimited */
             429: {
                 headers: {
@@ -3722,8 +3740,11 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Failed"];
             /** @description unavailable */
             503: {
                 headers: {
@@ -3733,10 +3754,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Failed"];
         };
     };
     orderRefund: {
@@ -3772,6 +3792,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description unauthenticated */
@@ -3782,6 +3803,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description scope_insufficient, forbidden */
@@ -3792,6 +3814,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description paymentNotFound */
@@ -3802,8 +3825,10 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            408: components["responses"]["TooSlow"];
             /** @description conflict, orderConflict, refundAddressUnproven, refundExceedsHeld, refundTooSmall */
             409: {
                 headers: {
@@ -3812,6 +3837,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description payloadTooLarge */
@@ -3822,6 +3848,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description unsupportedMediaType */
@@ -3832,6 +3859,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description rateLimited */
@@ -3845,8 +3873,11 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Failed"];
             /** @description unavailable */
             503: {
                 headers: {
@@ -3856,10 +3887,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Failed"];
         };
     };
     getHead: {
@@ -3889,6 +3919,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description unauthenticated */
@@ -3899,6 +3930,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description notFound */
@@ -3909,8 +3941,10 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            408: components["responses"]["TooSlow"];
             /** @description rateLimited */
             429: {
                 headers: {
@@ -3922,8 +3956,11 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Failed"];
             /** @description unavailable */
             503: {
                 headers: {
@@ -3933,10 +3970,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Failed"];
         };
     };
     listHeads: {
@@ -3969,6 +4005,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description unauthenticated */
@@ -3979,8 +4016,10 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            408: components["responses"]["TooSlow"];
             /** @description rateLimited */
             429: {
                 headers: {
@@ -3992,8 +4031,11 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Failed"];
             /** @description unavailable */
             503: {
                 headers: {
@@ -4003,10 +4045,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Failed"];
         };
     };
     getHeadByNumber: {
@@ -4038,6 +4079,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description unauthenticated */
@@ -4048,6 +4090,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description notFound */
@@ -4058,8 +4101,10 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            408: components["responses"]["TooSlow"];
             /** @description rateLimited */
             429: {
                 headers: {
@@ -4071,8 +4116,11 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Failed"];
             /** @description unavailable */
             503: {
                 headers: {
@@ -4082,10 +4130,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Failed"];
         };
     };
     listHeadKeys: {
@@ -4115,6 +4162,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description unauthenticated */
@@ -4125,8 +4173,10 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            408: components["responses"]["TooSlow"];
             /** @description rateLimited */
             429: {
                 headers: {
@@ -4138,8 +4188,11 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Failed"];
             /** @description unavailable */
             503: {
                 headers: {
@@ -4149,10 +4202,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Failed"];
         };
     };
     getEvidence: {
@@ -4184,6 +4236,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description unauthenticated */
@@ -4194,6 +4247,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description paymentNotFound, notFound */
@@ -4204,8 +4258,10 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            408: components["responses"]["TooSlow"];
             /** @description rateLimited */
             429: {
                 headers: {
@@ -4217,8 +4273,11 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Failed"];
             /** @description unavailable */
             503: {
                 headers: {
@@ -4228,10 +4287,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Failed"];
         };
     };
     listEvents: {
@@ -4265,6 +4323,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description unauthenticated */
@@ -4275,6 +4334,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description scope_insufficient */
@@ -4285,8 +4345,10 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            408: components["responses"]["TooSlow"];
             /** @description rateLimited */
             429: {
                 headers: {
@@ -4298,8 +4360,11 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Failed"];
             /** @description unavailable */
             503: {
                 headers: {
@@ -4309,10 +4374,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Failed"];
         };
     };
     register: {
@@ -4324,7 +4388,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["RegisterRequest"];
+                "application/json": components["schemas"]["RegistrationRequest"];
             };
         };
         responses: {
@@ -4335,7 +4399,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RegisterResponse"];
+                    "application/json": components["schemas"]["RegistrationResponse"];
                 };
             };
             /** @description invalidRequest */
@@ -4346,6 +4410,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description registrationClosed, forbidden */
@@ -4356,8 +4421,10 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            408: components["responses"]["TooSlow"];
             /** @description appIdTaken */
             409: {
                 headers: {
@@ -4366,6 +4433,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description payloadTooLarge */
@@ -4376,6 +4444,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description unsupportedMediaType */
@@ -4386,6 +4455,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description rateLimited */
@@ -4399,8 +4469,11 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Failed"];
             /** @description unavailable */
             503: {
                 headers: {
@@ -4410,10 +4483,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Failed"];
         };
     };
     signIn: {
@@ -4425,7 +4497,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["SignInRequest"];
+                "application/json": components["schemas"]["CodeRequest"];
             };
         };
         responses: {
@@ -4436,7 +4508,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SignInResponse"];
+                    "application/json": components["schemas"]["CodeResponse"];
                 };
             };
             /** @description invalidRequest */
@@ -4447,6 +4519,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description forbidden */
@@ -4457,8 +4530,10 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            408: components["responses"]["TooSlow"];
             /** @description payloadTooLarge */
             413: {
                 headers: {
@@ -4467,6 +4542,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description unsupportedMediaType */
@@ -4477,6 +4553,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description rateLimited */
@@ -4490,8 +4567,11 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Failed"];
             /** @description unavailable */
             503: {
                 headers: {
@@ -4501,10 +4581,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Failed"];
         };
     };
     verifySignIn: {
@@ -4538,8 +4617,10 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            408: components["responses"]["TooSlow"];
             /** @description payloadTooLarge */
             413: {
                 headers: {
@@ -4548,6 +4629,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description unsupportedMediaType */
@@ -4558,6 +4640,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description rateLimited */
@@ -4571,8 +4654,11 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Failed"];
             /** @description unavailable */
             503: {
                 headers: {
@@ -4582,10 +4668,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Failed"];
         };
     };
     signOut: {
@@ -4615,6 +4700,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description unauthenticated */
@@ -4625,8 +4711,10 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            408: components["responses"]["TooSlow"];
             /** @description rateLimited */
             429: {
                 headers: {
@@ -4638,8 +4726,11 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Failed"];
             /** @description unavailable */
             503: {
                 headers: {
@@ -4649,10 +4740,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Failed"];
         };
     };
     listSessions: {
@@ -4682,6 +4772,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description unauthenticated */
@@ -4692,8 +4783,10 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            408: components["responses"]["TooSlow"];
             /** @description rateLimited */
             429: {
                 headers: {
@@ -4705,8 +4798,11 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Failed"];
             /** @description unavailable */
             503: {
                 headers: {
@@ -4716,10 +4812,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Failed"];
         };
     };
     revokeSession: {
@@ -4751,6 +4846,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description unauthenticated */
@@ -4761,6 +4857,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description notFound */
@@ -4771,8 +4868,10 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            408: components["responses"]["TooSlow"];
             /** @description rateLimited */
             429: {
                 headers: {
@@ -4784,8 +4883,11 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Failed"];
             /** @description unavailable */
             503: {
                 headers: {
@@ -4795,10 +4897,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Failed"];
         };
     };
     revokeOtherSessions: {
@@ -4828,6 +4929,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description unauthenticated */
@@ -4838,8 +4940,10 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            408: components["responses"]["TooSlow"];
             /** @description rateLimited */
             429: {
                 headers: {
@@ -4851,8 +4955,11 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Failed"];
             /** @description unavailable */
             503: {
                 headers: {
@@ -4862,10 +4969,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Failed"];
         };
     };
     listRegistrations: {
@@ -4895,6 +5001,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description unauthenticated */
@@ -4905,8 +5012,10 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            408: components["responses"]["TooSlow"];
             /** @description rateLimited */
             429: {
                 headers: {
@@ -4918,8 +5027,11 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Failed"];
             /** @description unavailable */
             503: {
                 headers: {
@@ -4929,10 +5041,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Failed"];
         };
     };
     confirmRegistration: {
@@ -4964,6 +5075,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description unauthenticated */
@@ -4974,6 +5086,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description registrationClosed */
@@ -4984,6 +5097,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description notFound */
@@ -4994,8 +5108,10 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            408: components["responses"]["TooSlow"];
             /** @description appIdTaken */
             409: {
                 headers: {
@@ -5004,6 +5120,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description rateLimited */
@@ -5017,8 +5134,11 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Failed"];
             /** @description unavailable */
             503: {
                 headers: {
@@ -5028,10 +5148,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Failed"];
         };
     };
     discardRegistration: {
@@ -5063,6 +5182,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description unauthenticated */
@@ -5073,8 +5193,10 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            408: components["responses"]["TooSlow"];
             /** @description rateLimited */
             429: {
                 headers: {
@@ -5086,8 +5208,11 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Failed"];
             /** @description unavailable */
             503: {
                 headers: {
@@ -5097,10 +5222,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Failed"];
         };
     };
     getStats: {
@@ -5132,6 +5256,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description unauthenticated */
@@ -5142,6 +5267,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description scope_insufficient */
@@ -5152,8 +5278,10 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            408: components["responses"]["TooSlow"];
             /** @description rateLimited */
             429: {
                 headers: {
@@ -5165,8 +5293,11 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Failed"];
             /** @description unavailable */
             503: {
                 headers: {
@@ -5176,10 +5307,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Failed"];
         };
     };
     exportPayments: {
@@ -5217,6 +5347,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description unauthenticated */
@@ -5227,6 +5358,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description scope_insufficient */
@@ -5237,8 +5369,10 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            408: components["responses"]["TooSlow"];
             /** @description rateLimited */
             429: {
                 headers: {
@@ -5250,8 +5384,11 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Failed"];
             /** @description unavailable */
             503: {
                 headers: {
@@ -5261,10 +5398,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Failed"];
         };
     };
     getSettings: {
@@ -5294,6 +5430,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description unauthenticated */
@@ -5304,6 +5441,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description forbidden, scope_insufficient */
@@ -5314,8 +5452,10 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            408: components["responses"]["TooSlow"];
             /** @description rateLimited */
             429: {
                 headers: {
@@ -5327,8 +5467,11 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Failed"];
             /** @description unavailable */
             503: {
                 headers: {
@@ -5338,10 +5481,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Failed"];
         };
     };
     listApps: {
@@ -5371,6 +5513,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description unauthenticated */
@@ -5381,6 +5524,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description forbidden */
@@ -5391,8 +5535,10 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            408: components["responses"]["TooSlow"];
             /** @description rateLimited */
             429: {
                 headers: {
@@ -5404,8 +5550,11 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Failed"];
             /** @description unavailable */
             503: {
                 headers: {
@@ -5415,10 +5564,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Failed"];
         };
     };
     setProfile: {
@@ -5452,6 +5600,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description unauthenticated */
@@ -5462,6 +5611,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description forbidden */
@@ -5472,8 +5622,10 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            408: components["responses"]["TooSlow"];
             /** @description payloadTooLarge */
             413: {
                 headers: {
@@ -5482,6 +5634,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description unsupportedMediaType */
@@ -5492,6 +5645,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description rateLimited */
@@ -5505,8 +5659,11 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Failed"];
             /** @description unavailable */
             503: {
                 headers: {
@@ -5516,10 +5673,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Failed"];
         };
     };
     setLogo: {
@@ -5555,6 +5711,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description unauthenticated */
@@ -5565,6 +5722,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description forbidden */
@@ -5575,8 +5733,10 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            408: components["responses"]["TooSlow"];
             /** @description payloadTooLarge */
             413: {
                 headers: {
@@ -5585,6 +5745,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description unsupportedMediaType */
@@ -5595,6 +5756,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description rateLimited */
@@ -5608,8 +5770,11 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Failed"];
             /** @description unavailable */
             503: {
                 headers: {
@@ -5619,10 +5784,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Failed"];
         };
     };
     removeLogo: {
@@ -5652,6 +5816,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description unauthenticated */
@@ -5662,6 +5827,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description forbidden */
@@ -5672,8 +5838,10 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            408: components["responses"]["TooSlow"];
             /** @description rateLimited */
             429: {
                 headers: {
@@ -5685,8 +5853,11 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Failed"];
             /** @description unavailable */
             503: {
                 headers: {
@@ -5696,10 +5867,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Failed"];
         };
     };
     requestSettlement: {
@@ -5733,6 +5903,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description unauthenticated */
@@ -5743,6 +5914,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description forbidden */
@@ -5753,8 +5925,10 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            408: components["responses"]["TooSlow"];
             /** @description payloadTooLarge */
             413: {
                 headers: {
@@ -5763,6 +5937,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description unsupportedMediaType */
@@ -5773,6 +5948,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description rateLimited */
@@ -5786,8 +5962,11 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Failed"];
             /** @description unavailable */
             503: {
                 headers: {
@@ -5797,10 +5976,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Failed"];
         };
     };
     cancelSettlement: {
@@ -5830,6 +6008,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description unauthenticated */
@@ -5840,6 +6019,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description forbidden */
@@ -5850,8 +6030,10 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            408: components["responses"]["TooSlow"];
             /** @description conflict */
             409: {
                 headers: {
@@ -5860,6 +6042,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description rateLimited */
@@ -5873,8 +6056,11 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Failed"];
             /** @description unavailable */
             503: {
                 headers: {
@@ -5884,10 +6070,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Failed"];
         };
     };
     setWebhookUrl: {
@@ -5921,6 +6106,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description unauthenticated */
@@ -5931,6 +6117,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description forbidden */
@@ -5941,8 +6128,10 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            408: components["responses"]["TooSlow"];
             /** @description payloadTooLarge */
             413: {
                 headers: {
@@ -5951,6 +6140,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description unsupportedMediaType */
@@ -5961,6 +6151,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description rateLimited */
@@ -5974,8 +6165,11 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Failed"];
             /** @description unavailable */
             503: {
                 headers: {
@@ -5985,10 +6179,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Failed"];
         };
     };
     rotateWebhookSecret: {
@@ -6018,6 +6211,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description unauthenticated */
@@ -6028,6 +6222,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description forbidden */
@@ -6038,8 +6233,10 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            408: components["responses"]["TooSlow"];
             /** @description rateLimited */
             429: {
                 headers: {
@@ -6051,8 +6248,11 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Failed"];
             /** @description unavailable */
             503: {
                 headers: {
@@ -6062,10 +6262,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Failed"];
         };
     };
     setEmbeddingSites: {
@@ -6099,6 +6298,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description unauthenticated */
@@ -6109,6 +6309,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description forbidden */
@@ -6119,8 +6320,10 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            408: components["responses"]["TooSlow"];
             /** @description payloadTooLarge */
             413: {
                 headers: {
@@ -6129,6 +6332,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description unsupportedMediaType */
@@ -6139,6 +6343,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description rateLimited */
@@ -6152,8 +6357,11 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Failed"];
             /** @description unavailable */
             503: {
                 headers: {
@@ -6163,10 +6371,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Failed"];
         };
     };
     setPayFrom: {
@@ -6200,6 +6407,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description unauthenticated */
@@ -6210,6 +6418,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description forbidden */
@@ -6220,8 +6429,10 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            408: components["responses"]["TooSlow"];
             /** @description payloadTooLarge */
             413: {
                 headers: {
@@ -6230,6 +6441,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description unsupportedMediaType */
@@ -6240,6 +6452,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description rateLimited */
@@ -6253,8 +6466,11 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Failed"];
             /** @description unavailable */
             503: {
                 headers: {
@@ -6264,10 +6480,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Failed"];
         };
     };
     setPolicy: {
@@ -6301,6 +6516,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description unauthenticated */
@@ -6311,6 +6527,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description forbidden */
@@ -6321,8 +6538,10 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            408: components["responses"]["TooSlow"];
             /** @description payloadTooLarge */
             413: {
                 headers: {
@@ -6331,6 +6550,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description unsupportedMediaType */
@@ -6341,6 +6561,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description rateLimited */
@@ -6354,8 +6575,11 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Failed"];
             /** @description unavailable */
             503: {
                 headers: {
@@ -6365,10 +6589,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Failed"];
         };
     };
     listKeys: {
@@ -6398,6 +6621,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description unauthenticated */
@@ -6408,6 +6632,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description forbidden */
@@ -6418,8 +6643,10 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            408: components["responses"]["TooSlow"];
             /** @description rateLimited */
             429: {
                 headers: {
@@ -6431,8 +6658,11 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Failed"];
             /** @description unavailable */
             503: {
                 headers: {
@@ -6442,10 +6672,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Failed"];
         };
     };
     issueKey: {
@@ -6479,6 +6708,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description unauthenticated */
@@ -6489,6 +6719,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description forbidden */
@@ -6499,8 +6730,10 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            408: components["responses"]["TooSlow"];
             /** @description payloadTooLarge */
             413: {
                 headers: {
@@ -6509,6 +6742,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description unsupportedMediaType */
@@ -6519,6 +6753,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description rateLimited */
@@ -6532,8 +6767,11 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Failed"];
             /** @description unavailable */
             503: {
                 headers: {
@@ -6543,10 +6781,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Failed"];
         };
     };
     renameKey: {
@@ -6582,6 +6819,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description unauthenticated */
@@ -6592,6 +6830,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description forbidden */
@@ -6602,6 +6841,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description notFound */
@@ -6612,8 +6852,10 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            408: components["responses"]["TooSlow"];
             /** @description payloadTooLarge */
             413: {
                 headers: {
@@ -6622,6 +6864,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description unsupportedMediaType */
@@ -6632,6 +6875,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description rateLimited */
@@ -6645,8 +6889,11 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Failed"];
             /** @description unavailable */
             503: {
                 headers: {
@@ -6656,10 +6903,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Failed"];
         };
     };
     revokeKey: {
@@ -6691,6 +6937,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description unauthenticated */
@@ -6701,6 +6948,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description forbidden */
@@ -6711,6 +6959,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description notFound */
@@ -6721,8 +6970,10 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            408: components["responses"]["TooSlow"];
             /** @description rateLimited */
             429: {
                 headers: {
@@ -6734,8 +6985,11 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Failed"];
             /** @description unavailable */
             503: {
                 headers: {
@@ -6745,10 +6999,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Failed"];
         };
     };
     listChanges: {
@@ -6781,6 +7034,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description unauthenticated */
@@ -6791,6 +7045,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description forbidden */
@@ -6801,8 +7056,10 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            408: components["responses"]["TooSlow"];
             /** @description rateLimited */
             429: {
                 headers: {
@@ -6814,8 +7071,11 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Failed"];
             /** @description unavailable */
             503: {
                 headers: {
@@ -6825,17 +7085,16 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Failed"];
         };
     };
     listLinks: {
         parameters: {
             query?: {
                 limit?: number;
-                cursor?: components["schemas"]["Cursor"];
+                cursor?: components["schemas"]["PageCursor"];
             };
             header?: never;
             path?: never;
@@ -6861,6 +7120,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description unauthenticated */
@@ -6871,6 +7131,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description forbidden, scope_insufficient */
@@ -6881,8 +7142,10 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            408: components["responses"]["TooSlow"];
             /** @description rateLimited */
             429: {
                 headers: {
@@ -6894,8 +7157,11 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Failed"];
             /** @description unavailable */
             503: {
                 headers: {
@@ -6905,10 +7171,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Failed"];
         };
     };
     createLink: {
@@ -6942,6 +7207,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description unauthenticated */
@@ -6952,6 +7218,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description forbidden */
@@ -6962,8 +7229,10 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            408: components["responses"]["TooSlow"];
             /** @description settlementMissing, conflict */
             409: {
                 headers: {
@@ -6972,6 +7241,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description payloadTooLarge */
@@ -6982,6 +7252,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description unsupportedMediaType */
@@ -6992,6 +7263,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description rateLimited */
@@ -7005,8 +7277,11 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Failed"];
             /** @description unavailable */
             503: {
                 headers: {
@@ -7016,10 +7291,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Failed"];
         };
     };
     closeLink: {
@@ -7051,6 +7325,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description unauthenticated */
@@ -7061,6 +7336,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description forbidden */
@@ -7071,6 +7347,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description notFound */
@@ -7081,8 +7358,10 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            408: components["responses"]["TooSlow"];
             /** @description rateLimited */
             429: {
                 headers: {
@@ -7094,8 +7373,11 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Failed"];
             /** @description unavailable */
             503: {
                 headers: {
@@ -7105,17 +7387,16 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Failed"];
         };
     };
     listDeliveries: {
         parameters: {
             query?: {
                 limit?: number;
-                cursor?: components["schemas"]["Cursor"];
+                cursor?: components["schemas"]["PageCursor"];
                 paymentId?: string;
                 status?: components["schemas"]["DeliveryStatus"];
             };
@@ -7143,6 +7424,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description unauthenticated */
@@ -7153,6 +7435,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description scope_insufficient */
@@ -7163,8 +7446,10 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            408: components["responses"]["TooSlow"];
             /** @description rateLimited */
             429: {
                 headers: {
@@ -7176,8 +7461,11 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Failed"];
             /** @description unavailable */
             503: {
                 headers: {
@@ -7187,10 +7475,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Failed"];
         };
     };
     getDelivery: {
@@ -7222,6 +7509,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description unauthenticated */
@@ -7232,6 +7520,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description scope_insufficient */
@@ -7242,6 +7531,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description deliveryNotFound */
@@ -7252,8 +7542,10 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            408: components["responses"]["TooSlow"];
             /** @description rateLimited */
             429: {
                 headers: {
@@ -7265,8 +7557,11 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Failed"];
             /** @description unavailable */
             503: {
                 headers: {
@@ -7276,10 +7571,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Failed"];
         };
     };
     redeliver: {
@@ -7293,7 +7587,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["RedeliverRequest"];
+                "application/json": components["schemas"]["RedeliveryRequest"];
             };
         };
         responses: {
@@ -7316,6 +7610,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description unauthenticated */
@@ -7326,6 +7621,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description deliveryNotFound */
@@ -7336,8 +7632,10 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            408: components["responses"]["TooSlow"];
             /** @description deliveryNotRedeliverable */
             409: {
                 headers: {
@@ -7346,6 +7644,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description payloadTooLarge */
@@ -7356,6 +7655,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description unsupportedMediaType */
@@ -7366,6 +7666,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description rateLimited */
@@ -7379,8 +7680,11 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Failed"];
             /** @description unavailable */
             503: {
                 headers: {
@@ -7390,10 +7694,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Failed"];
         };
     };
     sendTestWebhook: {
@@ -7423,6 +7726,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description unauthenticated */
@@ -7433,8 +7737,10 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            408: components["responses"]["TooSlow"];
             /** @description webhookUrlMissing */
             409: {
                 headers: {
@@ -7443,6 +7749,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description rateLimited */
@@ -7456,8 +7763,11 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Failed"];
             /** @description unavailable */
             503: {
                 headers: {
@@ -7467,10 +7777,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Failed"];
         };
     };
     cashbackSign: {
@@ -7482,7 +7791,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["CashbackSignRequest"];
+                "application/json": components["schemas"]["CashbackPaymentRequest"];
             };
         };
         responses: {
@@ -7493,7 +7802,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CashbackSignResponse"];
+                    "application/json": components["schemas"]["CashbackPaymentResponse"];
                 };
             };
             /** @description invalidRequest */
@@ -7504,6 +7813,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description handleNotFound */
@@ -7514,8 +7824,10 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            408: components["responses"]["TooSlow"];
             /** @description orderConflict */
             409: {
                 headers: {
@@ -7524,6 +7836,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description payloadTooLarge */
@@ -7534,6 +7847,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description unsupportedMediaType */
@@ -7544,6 +7858,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description rateLimited */
@@ -7557,8 +7872,11 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Failed"];
             /** @description unavailable */
             503: {
                 headers: {
@@ -7568,10 +7886,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Failed"];
         };
     };
     getCashback: {
@@ -7603,6 +7920,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description unauthenticated */
@@ -7613,6 +7931,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description scope_insufficient */
@@ -7623,8 +7942,10 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            408: components["responses"]["TooSlow"];
             /** @description rateLimited */
             429: {
                 headers: {
@@ -7636,8 +7957,11 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Failed"];
             /** @description unavailable */
             503: {
                 headers: {
@@ -7647,10 +7971,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Failed"];
         };
     };
     withdrawCashback: {
@@ -7684,6 +8007,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description unauthenticated */
@@ -7694,6 +8018,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description scope_insufficient */
@@ -7704,8 +8029,10 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            408: components["responses"]["TooSlow"];
             /** @description settlementMissing, orderConflict */
             409: {
                 headers: {
@@ -7714,6 +8041,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description payloadTooLarge */
@@ -7724,6 +8052,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description unsupportedMediaType */
@@ -7734,6 +8063,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description rateLimited */
@@ -7747,8 +8077,11 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Failed"];
             /** @description routeUnavailable, unavailable */
             503: {
                 headers: {
@@ -7758,10 +8091,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Failed"];
         };
     };
     getHealth: {
@@ -7791,10 +8123,12 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Failed"];
+            408: components["responses"]["TooSlow"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Failed"];
         };
     };
     getReadiness: {
@@ -7824,8 +8158,12 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
                 };
             };
+            408: components["responses"]["TooSlow"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Failed"];
             /** @description Not ready */
             503: {
                 headers: {
@@ -7837,8 +8175,6 @@ export interface operations {
                     "application/json": components["schemas"]["ReadinessResponse"];
                 };
             };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Failed"];
         };
     };
     payment_payin_completed: {
@@ -7866,15 +8202,15 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Received */
-            "2XX": {
+            /** @description Received. Any 2xx status says so. */
+            200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Not accepted; it is not sent again */
-            "4XX": {
+            /** @description Not accepted. The service does not send it again. */
+            default: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7907,15 +8243,15 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Received */
-            "2XX": {
+            /** @description Received. Any 2xx status says so. */
+            200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Not accepted; it is not sent again */
-            "4XX": {
+            /** @description Not accepted. The service does not send it again. */
+            default: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7948,15 +8284,15 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Received */
-            "2XX": {
+            /** @description Received. Any 2xx status says so. */
+            200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Not accepted; it is not sent again */
-            "4XX": {
+            /** @description Not accepted. The service does not send it again. */
+            default: {
                 headers: {
                     [name: string]: unknown;
                 };

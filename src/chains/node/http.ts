@@ -6,6 +6,8 @@ import { createGunzip } from 'node:zlib';
 
 /** At a tenth of a second each, 640 calls a second: payouts that are prepared side by side ask for five at once. */
 const socketsMax = 64;
+/** Time to connect to one address of a node before its next address is tried. Node's default is 250 ms, too little for a distant one. */
+const connectAttempt_ms = 2_000;
 
 /** The answer is longer than there is room for; it is not read to its end. */
 export class AnswerTooLarge extends Error {
@@ -30,7 +32,13 @@ export type Post = (body: string, signal: AbortSignal) => Promise<Reply>;
 export function createPost(url: string, answerMax_bytes: number): Post {
   const target = new URL(url);
   const { Agent, request } = target.protocol === 'https:' ? https : http;
-  const agent = new Agent({ keepAlive: true, maxSockets: socketsMax, maxFreeSockets: socketsMax });
+  const agent = new Agent({
+    keepAlive: true,
+    maxSockets: socketsMax,
+    maxFreeSockets: socketsMax,
+    autoSelectFamily: true,
+    autoSelectFamilyAttemptTimeout: connectAttempt_ms,
+  });
   const options = { ...urlToHttpOptions(target), method: 'POST', agent };
   return (body, signal) =>
     new Promise<Reply>((resolve, reject) => {

@@ -24,7 +24,7 @@ export const stellar: Family<StellarTreasury> = {
   canonicalAddress: (_chain, text) => canonicalStellarAddress(text),
   canonicalTxHash: canonicalStellarHash,
   messages: stellarMessages,
-  walletLink: stellarWalletLink,
+  walletLink: (payment, amount, sandbox) => stellarWalletLink(payment, amount, sandbox),
   readTreasury: readStellarTreasury,
 
   open([setting], treasury, { lines }) {

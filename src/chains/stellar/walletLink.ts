@@ -1,4 +1,6 @@
+import { Networks } from '@stellar/stellar-sdk';
 import type { PaymentView } from '../../../domain/payment/view.ts';
+import { publicNetwork } from './config.ts';
 
 export type Asked = Pick<PaymentView, 'sourceTokenAddress' | 'depositAddress' | 'depositMemo'>;
 
@@ -13,12 +15,15 @@ export const sandboxNetwork = 'Payment Intents Sandbox';
  * network. Null for a deposit without a memo, which only a contract's call pays.
  *
  * @param amount in whole tokens; null leaves it to the payer
+ * @param served passphrase of the network that is served: a test network has its own
  */
 export function stellarWalletLink(
   { sourceTokenAddress, depositAddress, depositMemo }: Asked,
   amount: string | null,
   sandbox: boolean,
+  served: string = publicNetwork,
 ): string | null {
+  const passphrase = served !== Networks.PUBLIC ? served : sandbox ? sandboxNetwork : undefined;
   if (depositMemo === null) return null;
   const [code = '', issuer = ''] = sourceTokenAddress.split(':');
   const asked = new URLSearchParams({
@@ -28,7 +33,7 @@ export function stellarWalletLink(
     asset_issuer: issuer,
     memo: depositMemo,
     memo_type: 'MEMO_TEXT',
-    ...(sandbox && { network_passphrase: sandboxNetwork }),
+    ...(passphrase !== undefined && { network_passphrase: passphrase }),
   });
   return `web+stellar:pay?${asked}`;
 }

@@ -15,6 +15,17 @@ export const entry = (maxLength: number) =>
     description: 'one line of text',
   });
 
+/** One line that payers read: `displayText` removes characters that are not seen. */
+export const displayEntry = (maxLength: number) =>
+  Type.Unsafe<string>({
+    type: 'string',
+    minLength: 1,
+    maxLength,
+    displayText: true,
+    pattern: line,
+    description: 'one line of text',
+  });
+
 /** Several lines of text. */
 export const lines = (maxLength: number) =>
   Type.Unsafe<string>({

@@ -19,6 +19,8 @@ import { sendPage } from './send.ts';
 import { readUpload, type Uploaded } from './upload.ts';
 
 export interface PageGate extends Pick<Gate, 'admission' | 'limit'> {
+  /** Pages ignore parameters that they do not know. Default: they refuse them. */
+  readonly ignoresUnknown?: boolean;
   readonly deps: Pick<HttpDeps, 'findSession' | 'appsOf' | 'clients' | 'publicUrl'>;
 }
 
@@ -36,9 +38,9 @@ export function createPageRouter(pages: readonly Served[], gate: PageGate): Rout
 }
 
 /** Where it comes from, who it is, how often they ask, whose the app is, what is asked, overload, handler. */
-function serve(page: Served, { deps, admission, limit }: PageGate): RequestHandler {
+function serve(page: Served, { deps, admission, limit, ignoresUnknown = false }: PageGate): RequestHandler {
   const checkParams = page.params && compileParameters(page.params);
-  const handle = page.method === 'get' ? showing(page, limit) : acting(page, { admission, limit });
+  const handle = page.method === 'get' ? showing(page, limit, ignoresUnknown) : acting(page, { admission, limit });
 
   return async (request, response) => {
     localsOf(response).route = page.path;
@@ -111,24 +113,28 @@ const signInFor = ({ method, originalUrl }: Request): string =>
     ? paths.signIn
     : `${paths.signIn}?${new URLSearchParams({ next: originalUrl })}`;
 
-function showing(page: AnyPage, limit: Gate['limit']): Handler {
+function showing(page: AnyPage, limit: Gate['limit'], ignoresUnknown: boolean): Handler {
   const checkQuery = page.query && compileParameters(page.query);
+  const names = new Set(Object.keys((page.query as { readonly properties?: object } | undefined)?.properties ?? {}));
   return async (visit, request, response) => {
-    const query = readQuery(withoutEmpty(request), checkQuery);
+    const query = readQuery(filled(request, ignoresUnknown ? names : undefined), checkQuery);
     if (!page.stays) limit.enter(response);
     return page.show({ ...visit, query });
   };
 }
 
-/** Forms that ask by GET send the fields that were left empty, too. */
-function withoutEmpty({ url }: Request): Pick<Request, 'url'> {
+/**
+ * The URL with the parameters that have a value: forms that are sent by GET send their empty fields.
+ *
+ * @param names those that are kept. Default: all.
+ */
+function filled({ url }: Request, names?: ReadonlySet<string>): Pick<Request, 'url'> {
   const start = url.indexOf('?');
   if (start < 0) return { url };
-  const given = url
-    .slice(start + 1)
-    .split('&')
-    .filter((pair) => !/^[^=]*=?$/.test(pair));
-  return { url: `${url.slice(0, start)}?${given.join('&')}` };
+  const given = [...new URLSearchParams(url.slice(start + 1))].filter(
+    ([name, value]) => value !== '' && (names?.has(name) ?? true),
+  );
+  return { url: `${url.slice(0, start)}?${new URLSearchParams(given)}` };
 }
 
 function acting(page: AnyForm, { admission, limit }: Pick<Gate, 'admission' | 'limit'>): Handler {

@@ -39,7 +39,7 @@ export function createComponents(): Components {
   }
 
   function inside(schema: Json): Json {
-    const { wellFormed: _, alsoShown, maxLength, ...open } = schema;
+    const { wellFormed: _, displayText: __, alsoShown, maxLength, ...open } = schema;
     // Clients hold times as such, without a length.
     const length = maxLength === undefined || open['format'] === 'date-time' ? {} : { maxLength };
     const shown = { ...open, ...length, ...(alsoShown as Json | undefined) };
@@ -49,9 +49,13 @@ export function createComponents(): Components {
   function insideValue(key: string, value: unknown): unknown {
     if (dataKeywords.has(key) || typeof value !== 'object' || value === null) return value;
     if (Array.isArray(value)) return value.map((item) => (typeof item === 'object' ? refer(item) : item));
-    return key === 'properties' ? objectMap(value as Record<string, Json>, refer) : refer(value);
+    return key === 'properties' ? objectMap(published(value as Record<string, Json>), refer) : refer(value);
   }
 }
+
+/** Properties without those that requests may send and nobody reads. */
+const published = (properties: Readonly<Record<string, Json>>): Record<string, Json> =>
+  Object.fromEntries(Object.entries(properties).filter(([, { unpublished }]) => unpublished !== true));
 
 /** Values under these keywords are data, not schemas. */
 const dataKeywords = new Set(['enum', 'examples', 'default', 'const', 'required', 'type', 'x-enum-varnames']);

@@ -23,6 +23,8 @@ ${limitsTable()}`,
 
 const tags = [
   { name: 'Payments', description: 'Create and read payments' },
+  { name: 'Refunds', description: 'Send back money that a payment holds' },
+  { name: 'Cashback', description: 'Buyers pay by credit; merchants withdraw it' },
   { name: 'Accounts', description: 'Register, sign in with a mailed code, look after sessions' },
   { name: 'Merchant', description: 'What an app’s owner reads: needs a key of scope admin' },
   { name: 'Proof', description: 'Signed heads of the log, and evidence that is checked offline' },
@@ -45,7 +47,7 @@ export function openApiDocument(routes: readonly AnyRoute[], url: string): Json 
   components.refer(FeeType);
   const document = {
     openapi: '3.1.0',
-    info,
+    info: { ...info, contact: { name: 'Guides and reference', url: `${url}/docs` } },
     servers: [{ url }],
     tags,
     paths: Object.fromEntries(

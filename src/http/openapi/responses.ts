@@ -20,34 +20,30 @@ const headerRefs = (names: readonly string[]): Json =>
 
 const json = (schema: Json): Json => ({ 'application/json': { schema } });
 
-/** What any request may be answered with, whatever it asks for. */
-export const sharedResponses = ({ refer }: Components): Json => ({
-  Refused: {
-    description:
-      'The request is refused: error says why, message what to do. Besides the statuses listed: 405 with Allow, 408 when the request came too slowly, 413, 415, 429 with Retry-After when there are too many, 431 when its headers are too large.',
-    headers: { ...headerRefs([]), 'Retry-After': optionalRetry },
-    content: json(refer(ErrorResponse)),
-  },
-  Failed: {
-    description: 'The service failed (500) or is not available at present (503 with Retry-After): try again.',
-    headers: { ...headerRefs([]), 'Retry-After': optionalRetry },
-    content: json(refer(ErrorResponse)),
-  },
-});
+/** Errors come as JSON, or as problem details where the Accept header asks for them. */
+const error = (schema: Json): Json => ({ ...json(schema), 'application/problem+json': { schema } });
 
-const optionalRetry = header(
-  'Seconds after which to try again; with 429 and 503.',
-  { type: 'integer', minimum: 1 },
-  false,
-);
+/** Answers to any request, whatever it asks for, by status. No wildcards: some generators write code for them that does not compile. */
+const anywhere = {
+  408: { name: 'TooSlow', description: 'requestTimeout: the request came too slowly' },
+  431: { name: 'HeadersTooLarge', description: 'headersTooLarge: the request’s headers are too large' },
+  500: { name: 'Failed', description: 'internal: the service failed. Quote the requestId to its operator.' },
+} as const;
 
-/** The good answers of a route and the errors that it names, by status; then what any request may be answered with. */
+export const sharedResponses = ({ refer }: Components): Json =>
+  Object.fromEntries(
+    Object.values(anywhere).map(({ name, description }) => [
+      name,
+      { description, headers: headerRefs([]), content: error(refer(ErrorResponse)) },
+    ]),
+  );
+
+/** The good answers of a route and the errors that it names, by status; then the answers to any request. */
 export function responsesOf(route: AnyRoute, components: Components): Json {
   return {
     ...objectMap(route.answers, (spec) => answer(spec, components)),
     ...errors(route, components),
-    '4XX': { $ref: '#/components/responses/Refused' },
-    '5XX': { $ref: '#/components/responses/Failed' },
+    ...objectMap(anywhere, ({ name }) => ({ $ref: `#/components/responses/${name}` })),
   };
 }
 
@@ -62,10 +58,10 @@ const answer = (
 
 /** Errors of one status share an entry. */
 function errors({ errors, body, upload, always, answers }: AnyRoute, { refer }: Components): Json {
-  const anywhere: ErrorCode[] = always ? [] : ['rateLimited', 'unavailable'];
+  const passing: ErrorCode[] = always ? [] : ['rateLimited', 'unavailable'];
   const ofBody: ErrorCode[] = body || upload ? ['payloadTooLarge', 'unsupportedMediaType'] : [];
   const ofParameters: ErrorCode[] = ['invalidRequest'];
-  const all = new Set<ErrorCode>([...errors, ...ofParameters, ...ofBody, ...anywhere]);
+  const all = new Set<ErrorCode>([...errors, ...ofParameters, ...ofBody, ...passing]);
   const byStatus = Map.groupBy(all, statusOfError);
   return Object.fromEntries(
     [...byStatus]
@@ -75,7 +71,7 @@ function errors({ errors, body, upload, always, answers }: AnyRoute, { refer }: 
         {
           description: codes.join(', '),
           headers: headerRefs(headersOf[status] ?? []),
-          content: json(refer(ErrorResponse)),
+          content: error(refer(ErrorResponse)),
         },
       ]),
   );

@@ -47,6 +47,9 @@ export const webhook = (type: SentEventType, { refer }: Components): Json => ({
     security: [],
     parameters,
     requestBody: { required: true, content: { 'application/json': { schema: refer(WebhookEvent) } } },
-    responses: { '2XX': { description: 'Received' }, '4XX': { description: 'Not accepted; it is not sent again' } },
+    responses: {
+      200: { description: 'Received. Any 2xx status says so.' },
+      default: { description: 'Not accepted. The service does not send it again.' },
+    },
   },
 });

@@ -57,6 +57,8 @@ export const createPayPages = (deps: HttpDeps): PayPages => ({
     router.use(
       createPageRouter([...payPages(deps), ...linkPages(deps)], {
         ...gate,
+        // Mail and social sites append parameters of their own to a link, such as fbclid and utm_source.
+        ignoresUnknown: true,
         deps: { ...deps, findSession: async () => null },
       }),
     );

@@ -15,10 +15,16 @@ function entrance({ accounts }: HttpDeps): readonly AnyRoute[] {
       method: 'post',
       path: '/merchant-api/register',
       auth: 'none',
-      body: schemas.RegisterRequest,
-      answers: { 201: { description: 'It waits for the code that was mailed', schema: schemas.RegisterResponse } },
+      body: schemas.RegistrationRequest,
+      answers: { 201: { description: 'It waits for the code that was mailed', schema: schemas.RegistrationResponse } },
       errors: ['invalidRequest', 'appIdTaken', 'registrationClosed', 'forbidden'],
-      doc: { id: 'register', tag, summary: 'Register an app; prove the e-mail with a mailed code' },
+      doc: {
+        id: 'register',
+        tag,
+        summary: 'Register an app; prove the e-mail with a mailed code',
+        description:
+          'The app waits until the mailed code is sent to /merchant-api/sign-in/verify. The answer holds the webhook secret, which is shown once.',
+      },
       async handle({ body, asker }) {
         const request = registrationOf(body);
         if (isRefusal(request)) return request;
@@ -30,10 +36,16 @@ function entrance({ accounts }: HttpDeps): readonly AnyRoute[] {
       method: 'post',
       path: '/merchant-api/sign-in',
       auth: 'none',
-      body: schemas.SignInRequest,
-      answers: { 200: { description: 'A code is mailed to an address that is known', schema: schemas.SignInResponse } },
+      body: schemas.CodeRequest,
+      answers: { 200: { description: 'A code is mailed to an address that is known', schema: schemas.CodeResponse } },
       errors: ['invalidRequest', 'forbidden'],
-      doc: { id: 'signIn', tag, summary: 'Ask for a code to sign in with' },
+      doc: {
+        id: 'signIn',
+        tag,
+        summary: 'Ask for a code to sign in with',
+        description:
+          'The service mails a code of six digits to a known address. Send it with the challenge of the answer to /merchant-api/sign-in/verify.',
+      },
       async handle({ body, asker }) {
         const challenge = await accounts.ask(body.email, { ...asker, known: body.known ?? null });
         return isRefusal(challenge) ? challenge : ok(challenge);
@@ -46,7 +58,13 @@ function entrance({ accounts }: HttpDeps): readonly AnyRoute[] {
       body: schemas.VerifyRequest,
       answers: { 200: { description: 'Signed in', schema: schemas.VerifyResponse } },
       errors: ['invalidRequest', 'codeWrong', 'codeExpired'],
-      doc: { id: 'verifySignIn', tag, summary: 'Send the code: signs in, and registers what it was mailed for' },
+      doc: {
+        id: 'verifySignIn',
+        tag,
+        summary: 'Send the code: signs in, and registers what it was mailed for',
+        description:
+          'Returns a session token for the Authorization header. The code of a registration registers its app as well.',
+      },
       async handle({ body, asker }) {
         const proved = await accounts.prove(body.challenge, body.code, { ...asker, known: body.known ?? null });
         return isRefusal(proved) ? proved : ok(proved);
@@ -55,7 +73,7 @@ function entrance({ accounts }: HttpDeps): readonly AnyRoute[] {
   ];
 }
 
-function registrationOf(body: schemas.RegisterRequest): RegistrationRequest | Refusal {
+function registrationOf(body: schemas.RegistrationRequest): RegistrationRequest | Refusal {
   const { email, displayName, kind, slug = null, webhookUrl = null } = body;
   const settlement = body.settlement ? readWallet(body.settlement) : null;
   if (isRefusal(settlement)) return { ...settlement, pointer: `/settlement${settlement.pointer ?? ''}` };

@@ -5,10 +5,10 @@ import type { HttpDeps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
 import { type AnyRoute, ok, route } from '../route.ts';
 import {
+  CashbackPaymentRequest,
+  CashbackPaymentResponse,
   CashbackQuery,
   CashbackResponse,
-  CashbackSignRequest,
-  CashbackSignResponse,
   CashbackWithdrawRequest,
   CashbackWithdrawResponse,
 } from '../schemas/cashback.ts';
@@ -32,11 +32,12 @@ export const cashbackRoutes = (deps: HttpDeps, { findApp }: Access): readonly An
     method: 'post',
     path: `${deps.cashback.path}${cashbackSignPath}`,
     auth: 'none',
-    body: CashbackSignRequest,
+    anyOrigin: true,
+    body: CashbackPaymentRequest,
     answers: {
       200: {
         description: 'What became of the payment',
-        schema: CashbackSignResponse,
+        schema: CashbackPaymentResponse,
       },
     },
     errors: ['invalidRequest', 'handleNotFound', 'orderConflict'],
@@ -108,7 +109,7 @@ const ownErrors = ['invalidRequest', 'unauthenticated', 'scope_insufficient'] as
 
 const noHandle = { pointer: '/to_handle', message: 'is no merchant’s handle' };
 
-const requestOf = (body: CashbackSignRequest): CashbackRequest => ({
+const requestOf = (body: CashbackPaymentRequest): CashbackRequest => ({
   fromAddress: body.from_address,
   toHandle: body.to_handle,
   amountUsdCents: body.amount_usd_cents,

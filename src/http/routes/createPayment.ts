@@ -50,6 +50,7 @@ export function creationRoutes(deps: HttpDeps, access: Access): readonly AnyRout
   const common = {
     method: 'post',
     auth: 'optional',
+    anyOrigin: true,
     creates: true,
     query: queries.CreateQuery,
     answers,
@@ -61,13 +62,13 @@ export function creationRoutes(deps: HttpDeps, access: Access): readonly AnyRout
       ...common,
       path: '/payment-api/payments',
       body: requests.CreatePaymentRequest,
-      doc: { id: 'createPayment', tag, summary: 'Create a payment', description },
+      doc: { id: 'addPayment', tag, summary: 'Create a payment', description },
     }),
     route({
       ...common,
       path: '/payment-api',
       body: requests.PaymentRequest,
-      doc: { id: 'createPaymentShort', tag, summary: 'Create a payment (the same, shorter address)', description },
+      doc: { id: 'addPaymentShort', tag, summary: 'Create a payment (the same, shorter address)', description },
     }),
   ];
 }

@@ -55,7 +55,7 @@ const sending = (deps: HttpDeps): readonly AnyRoute[] => [
     path: `${base}/deliveries/{id}/redeliver`,
     auth: 'owner',
     params: schemas.DeliveryPath,
-    body: schemas.RedeliverRequest,
+    body: schemas.RedeliveryRequest,
     answers: {
       200: {
         description: 'The redelivery, when its receiver has answered or was given up',

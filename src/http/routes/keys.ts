@@ -44,7 +44,8 @@ const issuing = (deps: HttpDeps): readonly AnyRoute[] => [
         by,
       );
       if (isRefusal(issued)) return issued;
-      await deps.shown(issued);
+      // The key is in this answer alone: it is returned even if it is not in force yet.
+      await deps.shown(issued).catch(() => {});
       const { position: _, ...key } = issued;
       return { status: 201, body: key };
     },

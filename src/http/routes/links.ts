@@ -74,7 +74,8 @@ export const linkRoutes = (deps: HttpDeps, { findApp }: Access): readonly AnyRou
 /** Once the change can be read. */
 async function answered(deps: HttpDeps, status: number, changed: ChangedLink | Refusal): Promise<Answer | Refusal> {
   if (isRefusal(changed)) return changed;
-  await deps.shown(changed);
+  // Pages read links from the log: only the list may be behind.
+  await deps.shown(changed).catch(() => {});
   return { status, body: linkResource(listedOf(changed.link), deps) };
 }
 

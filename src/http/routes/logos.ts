@@ -14,6 +14,7 @@ export const logoRoutes = (deps: Pick<HttpDeps, 'findLogo'>): readonly AnyRoute[
     method: 'get',
     path: '/logos/{digest}',
     auth: 'none',
+    anyOrigin: true,
     params: LogoPath,
     answers: { 200: { description: 'The picture' } },
     errors: ['notFound'],

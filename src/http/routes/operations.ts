@@ -19,7 +19,12 @@ const healthRoute = route({
   answers: { 200: { description: 'The process answers', schema: HealthResponse } },
   errors: [],
   always: true,
-  doc: { id: 'getHealth', tag, summary: 'Whether the process is alive' },
+  doc: {
+    id: 'getHealth',
+    tag,
+    summary: 'Whether the process is alive',
+    description: '200 as long as the process answers, also under overload. It says nothing of the stores.',
+  },
   handle: async () => ok({ status: 'ok' }),
 });
 
@@ -30,18 +35,24 @@ const sharedReadiness = ({ readiness, clock }: Pick<HttpDeps, 'readiness' | 'clo
 export function publicOperationRoutes(deps: Pick<HttpDeps, 'readiness' | 'clock'>): readonly AnyRoute[] {
   const readiness = sharedReadiness(deps);
   return [
-    healthRoute,
+    { ...healthRoute, anyOrigin: true },
     route({
       method: 'get',
       path: '/readyz',
       auth: 'none',
+      anyOrigin: true,
       answers: {
         200: { description: 'Ready', schema: ReadinessResponse },
         503: { description: 'Not ready', schema: ReadinessResponse, headers: ['Retry-After'] },
       },
       errors: [],
       always: true,
-      doc: { id: 'getReadiness', tag, summary: 'Whether requests can be served; up to a second old' },
+      doc: {
+        id: 'getReadiness',
+        tag,
+        summary: 'Whether requests can be served; up to a second old',
+        description: '200 when the instance serves requests, else 503. Use it for a balancer.',
+      },
       async handle() {
         const { ready } = await readiness();
         return readinessAnswer(ready, { ready });

@@ -76,7 +76,7 @@ function reading(deps: HttpDeps, full: Resources['full']): readonly AnyRoute[] {
       query: queries.PaymentQuery,
       answers: { 200: { description: 'The payment', schema: responses.PaymentResponse } },
       errors: ['invalidRequest', 'unauthenticated', 'paymentNotFound'],
-      publicRead: true,
+      anyOrigin: true,
       doc: {
         id: 'getPayment',
         tag,
@@ -121,6 +121,7 @@ function registering(deps: HttpDeps, full: Resources['full'], access: Access): A
     method: 'post',
     path: '/payment-api/payments/{id}/payin',
     auth: 'optional',
+    anyOrigin: true,
     params: requests.PaymentPath,
     body: requests.PaymentUpdateRequest,
     answers: { 200: { description: 'Stored; it is verified on chain', schema: responses.PayinResponse } },
@@ -174,7 +175,13 @@ function transactions(deps: HttpDeps): AnyRoute {
     params: requests.PaymentPath,
     answers: { 200: { description: 'Payins, payouts and refunds', schema: responses.TransactionsResponse } },
     errors: ['invalidRequest', 'unauthenticated', 'paymentNotFound'],
-    doc: { id: 'listTransactions', tag, summary: 'List a payment’s transactions on the chains' },
+    doc: {
+      id: 'listTransactions',
+      tag,
+      summary: 'List a payment’s transactions on the chains',
+      description:
+        'Every payin, payout attempt and refund attempt of the payment, with its block once it is in one. By kind, oldest first.',
+    },
     async handle({ caller, params }) {
       const view = await find(deps, params.id);
       if (view?.appId !== caller.appId) return noPayment;

@@ -32,14 +32,20 @@ export function proofRoutes(deps: HttpDeps): readonly AnyRoute[] {
 }
 
 function heads({ proof }: HttpDeps, newestHead: () => Promise<HeadsEvent | null>): readonly AnyRoute[] {
-  const common = { method: 'get', auth: 'optional', publicRead: true } as const;
+  const common = { method: 'get', auth: 'optional', anyOrigin: true } as const;
   return [
     route({
       ...common,
       path: `${base}/head`,
       answers: { 200: { description: 'The newest entry', schema: HeadEntry } },
       errors: ['notFound', 'unauthenticated'],
-      doc: { id: 'getHead', tag, summary: 'Get the newest signed head of the log' },
+      doc: {
+        id: 'getHead',
+        tag,
+        summary: 'Get the newest signed head of the log',
+        description:
+          'The service signs the head of its event log every few minutes. Keep one: whoever holds it can prove a later change of the log.',
+      },
       async handle() {
         const entry = await newestHead();
         return entry ? ok(entry, newest) : noHead;
@@ -51,7 +57,13 @@ function heads({ proof }: HttpDeps, newestHead: () => Promise<HeadsEvent | null>
       query: HeadsQuery,
       answers: { 200: { description: 'Entries behind a number', schema: HeadsResponse } },
       errors: ['invalidRequest', 'unauthenticated'],
-      doc: { id: 'listHeads', tag, summary: 'List signed heads, oldest first' },
+      doc: {
+        id: 'listHeads',
+        tag,
+        summary: 'List signed heads, oldest first',
+        description:
+          'Entries are numbered from 1 without a gap, and each names its predecessor. Send the last number as after to read on.',
+      },
       async handle({ query: { after = 0, limit = pageSize } }) {
         const entries = await proof.entries(after + 1, limit + 1);
         return ok({ data: entries.slice(0, limit), hasMore: entries.length > limit }, newest);
@@ -63,7 +75,12 @@ function heads({ proof }: HttpDeps, newestHead: () => Promise<HeadsEvent | null>
       params: HeadPath,
       answers: { 200: { description: 'The entry', schema: HeadEntry } },
       errors: ['notFound', 'unauthenticated'],
-      doc: { id: 'getHeadByNumber', tag, summary: 'Get a signed head by its number' },
+      doc: {
+        id: 'getHeadByNumber',
+        tag,
+        summary: 'Get a signed head by its number',
+        description: 'An entry never changes once it is published.',
+      },
       async handle({ params }) {
         const number = /^[1-9][0-9]{0,9}$/.test(params.number) ? Number(params.number) : null;
         const [entry] = number === null ? [] : await proof.entries(number, 1);
@@ -75,7 +92,12 @@ function heads({ proof }: HttpDeps, newestHead: () => Promise<HeadsEvent | null>
       path: `${base}/keys`,
       answers: { 200: { description: 'Public keys', schema: HeadKeysResponse } },
       errors: ['unauthenticated'],
-      doc: { id: 'listHeadKeys', tag, summary: 'List the keys that heads were signed with' },
+      doc: {
+        id: 'listHeadKeys',
+        tag,
+        summary: 'List the keys that heads were signed with',
+        description: 'Public keys, each with the number of the first entry that it signed.',
+      },
       handle: async () => ok({ data: await proof.keys() }, newest),
     }),
   ];

@@ -232,7 +232,8 @@ const webhook = (deps: HttpDeps): readonly AnyRoute[] => [
     async handle({ caller: { appId }, by }) {
       const rotated = await deps.merchants.rotateSecret(appId, by);
       if (isRefusal(rotated)) return rotated;
-      await deps.shown(rotated);
+      // The secret is in this answer alone. Webhooks read it from the log: it is in force.
+      await deps.shown(rotated).catch(() => {});
       const { position: _, ...secret } = rotated;
       return ok(secret);
     },

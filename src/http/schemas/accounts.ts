@@ -26,7 +26,7 @@ const Known = Type.Unsafe<string>({
   description: 'what verify answered as known',
 });
 
-export const RegisterRequest = Shape(
+export const RegistrationRequest = Shape(
   {
     email: Email,
     displayName: Type.Unsafe<string>({
@@ -52,13 +52,13 @@ export const RegisterRequest = Shape(
   },
   {
     ...closed,
-    title: 'RegisterRequest',
+    title: 'RegistrationRequest',
     description:
       'The app is merchant_<slug> or wallet_<slug>; without a slug it gets one. It begins when the code that is mailed is sent to /merchant-api/sign-in/verify with the challenge of the answer; until then, or for 24 hours, its id is kept. webhookUrl must begin with https://.',
     examples: [{ email: 'ada@shop.example', displayName: 'Ada’s beans', kind: 'merchant', slug: 'adas-beans' }],
   },
 );
-export type RegisterRequest = Static<typeof RegisterRequest>;
+export type RegistrationRequest = Static<typeof RegistrationRequest>;
 
 const secretShown = {
   webhookSecret: Type.String({ pattern: '^[0-9a-f]{64}$', description: 'Shown here and never again.' }),
@@ -73,18 +73,15 @@ const challenged = {
   expiresAt: Time,
 };
 
-export const RegisterResponse = Shape(
+export const RegistrationResponse = Shape(
   { developerId: Uuid, appId: AppId, webhookUrl: NullableText, ...secretShown, ...challenged },
-  { title: 'RegisterResponse', description: 'expiresAt is the code’s end.' },
+  { title: 'RegistrationResponse', description: 'expiresAt is the code’s end.' },
 );
 
-export const SignInRequest = Shape(
-  { email: Email, known: Optional(orNull(Known)) },
-  { ...closed, title: 'SignInRequest' },
-);
+export const CodeRequest = Shape({ email: Email, known: Optional(orNull(Known)) }, { ...closed, title: 'CodeRequest' });
 
-export const SignInResponse = Shape(challenged, {
-  title: 'SignInResponse',
+export const CodeResponse = Shape(challenged, {
+  title: 'CodeResponse',
   description: 'The same whether the address is known or not. A code is mailed to an address that is.',
 });
 

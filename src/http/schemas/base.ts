@@ -52,6 +52,16 @@ const address = {
 const time = { format: 'date-time', description: 'an ISO 8601 time' };
 
 export const Text = (maxLength: number) => nullableString({ ...printable, maxLength });
+
+/** Text that payers read. `displayText` removes characters that are not seen: shops' texts are full of soft hyphens and direction marks. */
+export const DisplayText = (maxLength: number) =>
+  nullableString({
+    displayText: true,
+    pattern: printable.pattern,
+    maxLength,
+    description:
+      'text without control characters; soft hyphens, zero-width spaces and direction marks in it are removed',
+  });
 export const Identifier = string(identifier);
 export const IdentifierOrNull = nullableString(identifier);
 export const Address = string(address);
@@ -82,7 +92,7 @@ export const AppId = string({ pattern: appIdPattern, description: 'of the form m
 
 /** What a list answers as nextCursor: base64url of a time, a space and a payment's id. */
 export const Cursor = string({
-  title: 'Cursor',
+  title: 'PageCursor',
   pattern: '^[A-Za-z0-9_-]{82}$',
   description: 'the nextCursor of a former answer',
 });
@@ -136,11 +146,8 @@ export const Metadata = Type.Unsafe<AnyMetadata>({
   additionalProperties: true,
   description: `Any JSON object for your own use: at most ${metadataMax_bytes.keyed} bytes as JSON (without a key ${metadataMax_bytes.keyless}), ${metadataLevels} levels of objects and lists, the object itself included. No entry is named __proto__, constructor or prototype.`,
 });
-/** Callers may send back what they got. */
-export const Ignored = Type.Unsafe<unknown>({
-  readOnly: true,
-  description: 'A field of answers; here it says nothing.',
-});
+/** A field of answers, ignored in requests: callers may send back what they got. The document omits it, or clients would offer it. */
+export const Ignored = Type.Unsafe<unknown>({ unpublished: true });
 export const PaymentStatus = oneOf(paymentStatuses, {
   title: 'PaymentStatus',
   description:

@@ -22,7 +22,7 @@ const Line = (maxLength: number, description: string) =>
     }),
   );
 
-export const CashbackSignRequest = Type.Object(
+export const CashbackPaymentRequest = Type.Object(
   {
     from_address: Address,
     to_handle: Type.String({
@@ -53,14 +53,14 @@ export const CashbackSignRequest = Type.Object(
   },
   {
     ...closed,
-    title: 'CashbackSignRequest',
+    title: 'CashbackPaymentRequest',
     description:
       'A payment out of the buyer’s credit. The signature is over one canonical text of the service’s URL, the version and all other fields; its rule is on the page docs/cashback.md. Fields that are null count as left out. No personal data in order_id and about: they are kept forever.',
   },
 );
-export type CashbackSignRequest = Static<typeof CashbackSignRequest>;
+export type CashbackPaymentRequest = Static<typeof CashbackPaymentRequest>;
 
-export const CashbackSignResponse = Type.Object(
+export const CashbackPaymentResponse = Type.Object(
   {
     status: oneOf(['success', 'failed'], {
       title: 'CashbackStatus',
@@ -74,7 +74,7 @@ export const CashbackSignResponse = Type.Object(
         'SUCCESS: the amount is credited to the merchant; the same message or order sent again is answered the same and paid once. EXPIRED: timestamp is more than five minutes off. OUT_OF_CREDIT: the buyer has less. NOT_VALID_SIGN: from_address did not sign this request.',
     }),
   },
-  { ...closed, title: 'CashbackSignResponse' },
+  { ...closed, title: 'CashbackPaymentResponse' },
 );
 
 export const CashbackQuery = Type.Object({ limit: limit('payments') }, closed);

@@ -24,13 +24,13 @@ export const DeliveryPath = Shape(
   closed,
 );
 
-export const RedeliverRequest = Shape(
+export const RedeliveryRequest = Shape(
   {
     acknowledged: Type.Boolean({
       description: 'true: you know that the receiver may have got this webhook already and may get it again now',
     }),
   },
-  { ...closed, title: 'RedeliverRequest', examples: [{ acknowledged: true }] },
+  { ...closed, title: 'RedeliveryRequest', examples: [{ acknowledged: true }] },
 );
 
 const integerOrNull = (description: string) => Type.Unsafe<number | null>({ type: ['integer', 'null'], description });

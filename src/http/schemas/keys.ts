@@ -51,7 +51,7 @@ export const KeysResponse = Shape(
           lastUsedAt: Type.Unsafe<string | null>({ ...TimeOrNull, description: 'To the hour; null for never.' }),
           revokedAt: TimeOrNull,
         },
-        { title: 'ApiKey' },
+        { title: 'IssuedKey' },
       ),
     ),
   },

@@ -8,11 +8,11 @@ import {
   Cursor,
   closed,
   DecimalOrNull,
+  DisplayText,
   Identifier,
   NullableText,
   oneOf,
   orNull,
-  Text,
   Time,
   TimeOrNull,
   TokenSymbol,
@@ -38,8 +38,8 @@ export const LinkRequest = Type.Object(
     amount: Optional(DecimalOrNull),
     minAmount: Optional(DecimalOrNull),
     maxAmount: Optional(DecimalOrNull),
-    title: Optional(Text(200)),
-    description: Optional(Text(1_000)),
+    title: Optional(DisplayText(200)),
+    description: Optional(DisplayText(1_000)),
     source: Optional(
       orNull(
         Type.Object(

@@ -18,7 +18,7 @@ export const CreateQuery = Type.Object(
   {
     dryrun: Optional(
       oneOf(['true', 'false'], {
-        title: 'DryRun',
+        title: 'DryRunFlag',
         default: 'false',
         description:
           'true: answers what the payment would cost, as a QuoteResponse, and creates nothing. An extension.',

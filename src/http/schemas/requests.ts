@@ -9,6 +9,7 @@ import {
   ChainIdInput,
   closed,
   DecimalOrNull,
+  DisplayText,
   Identifier,
   IdentifierOrNull,
   Ignored,
@@ -17,7 +18,6 @@ import {
   oneOf,
   orNull,
   PaymentType,
-  Text,
   TokenSymbolInput,
   TxHash,
 } from './base.ts';
@@ -33,9 +33,9 @@ function answered(answer: TObject, read: object): Record<never, never> {
 
 const DisplayRequest = Type.Object(
   {
-    title: Optional(Text(200)),
-    name: Optional(Text(200)),
-    description: Optional(Text(1_000)),
+    title: Optional(DisplayText(200)),
+    name: Optional(DisplayText(200)),
+    description: Optional(DisplayText(1_000)),
     currency: Optional(
       orNull(
         Type.Unsafe<string>({

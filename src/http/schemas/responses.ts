@@ -76,6 +76,22 @@ export const DestinationResponse = Shape(
   { title: 'DestinationResponse', description: 'amount is what the receiver gets.' },
 );
 
+const PayFromSource = Shape(
+  { chainId: ChainId, tokenSymbol: TokenSymbol, tokenAddress: Type.String(), amount: DecimalOrNull },
+  { title: 'PayFromSource', description: 'amount is what the customer pays there, fee included; null for anyAmount.' },
+);
+const Amounts = Shape(
+  {
+    expected: DecimalOrNull,
+    received: Decimal,
+    delta: Type.Unsafe<string | null>({ type: ['string', 'null'], pattern: '^-?(0|[1-9][0-9]*)(\\.[0-9]+)?$' }),
+  },
+  {
+    title: 'Amounts',
+    description:
+      'In the token of source, fee included. received: all that came of it on its chain, whether or not it counts. delta: received less expected, negative for too little; null with expected, for anyAmount. An extension.',
+  },
+);
 const webhookProperties = {
   id: Uuid,
   appId: AppId,
@@ -94,38 +110,7 @@ const webhookProperties = {
   source: SourceResponse,
   destination: DestinationResponse,
   webhookSecret: NullableText,
-};
-const Merchant = Shape(
-  { name: NullableText, logoUrl: NullableText, colour: NullableText, supportContact: NullableText },
-  { title: 'Merchant', description: 'branding of the hosted payment page' },
-);
-const PayFromSource = Shape(
-  { chainId: ChainId, tokenSymbol: TokenSymbol, tokenAddress: Type.String(), amount: DecimalOrNull },
-  { title: 'PayFromSource', description: 'amount is what the customer pays there, fee included; null for anyAmount.' },
-);
-const WebhookSecretSource = oneOf(['app'], { title: 'WebhookSecretSource' });
-const Amounts = Shape(
-  {
-    expected: DecimalOrNull,
-    received: Decimal,
-    delta: Type.Unsafe<string | null>({ type: ['string', 'null'], pattern: '^-?(0|[1-9][0-9]*)(\\.[0-9]+)?$' }),
-  },
-  {
-    title: 'Amounts',
-    description:
-      'In the token of source, fee included. received: all that came of it on its chain, whether or not it counts. delta: received less expected, negative for too little; null with expected, for anyAmount. An extension.',
-  },
-);
-const paymentProperties = {
-  ...webhookProperties,
   amounts: Amounts,
-  metadata: orNull(Metadata),
-  webhookUrl: NullableText,
-  webhookSecretSource: orNull(WebhookSecretSource),
-  paymentLink: orNull(
-    Type.String({ description: 'the page at which the payment is paid and watched, for whoever has this link' }),
-  ),
-  merchant: orNull(Merchant),
   payFrom: Type.Unsafe<Static<typeof PayFromSource>[] | null>(
     orNull(
       List(PayFromSource, {
@@ -138,6 +123,21 @@ const paymentProperties = {
     description: 'What is ordered back of the money that the payment holds, the oldest first. An extension.',
   }),
 };
+const Merchant = Shape(
+  { name: NullableText, logoUrl: NullableText, colour: NullableText, supportContact: NullableText },
+  { title: 'Merchant', description: 'branding of the hosted payment page' },
+);
+const WebhookSecretSource = oneOf(['app'], { title: 'WebhookSecretSource' });
+const paymentProperties = {
+  ...webhookProperties,
+  metadata: orNull(Metadata),
+  webhookUrl: NullableText,
+  webhookSecretSource: orNull(WebhookSecretSource),
+  paymentLink: orNull(
+    Type.String({ description: 'the page at which the payment is paid and watched, for whoever has this link' }),
+  ),
+  merchant: orNull(Merchant),
+};
 
 export const PaymentResponse = Shape(paymentProperties, {
   title: 'PaymentResponse',
@@ -149,7 +149,7 @@ export type PaymentResponse = Static<typeof PaymentResponse>;
 export const WebhookPayment = Shape(webhookProperties, {
   title: 'WebhookPayment',
   description:
-    'PaymentResponse without amounts, metadata, webhookUrl, webhookSecretSource, paymentLink, merchant, payFrom and refunds, which webhooks leave out.',
+    'PaymentResponse without metadata, webhookUrl, webhookSecretSource, paymentLink and merchant, which webhooks omit.',
 });
 export type WebhookPayment = Static<typeof WebhookPayment>;
 

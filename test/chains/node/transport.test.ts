@@ -1,13 +1,17 @@
 import assert from 'node:assert/strict';
+import dns, { type LookupAddress } from 'node:dns';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
+import { createPost } from '../../../src/chains/node/http.ts';
 import type { RpcParams } from '../../../src/chains/node/jsonRpc.ts';
 import { createLines } from '../../../src/chains/node/lines.ts';
 import { NoAnswer } from '../../../src/chains/node/replies.ts';
 import { createTransport } from '../../../src/chains/node/transport.ts';
 import { onStop } from '../../support/hooks.ts';
+import { patience_ms } from '../../support/patience.ts';
+import { startSlowAccept } from '../../support/slowAccept.ts';
 
 describe('calling a node by JSON-RPC', () => {
   it('keeps its connection for the calls that follow', async () => {
@@ -18,6 +22,26 @@ describe('calling a node by JSON-RPC', () => {
     });
     for (const _ of [1, 2, 3]) assert.deepEqual(await call('eth_chainId'), { value: '0x1' });
     assert.equal(ports.size, 1);
+  });
+
+  it('gives each address of a node seconds to connect', async () => {
+    const server = createServer((_, response) => response.end('"0x1"')).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onStop(() => void server.close());
+    const slow = await startSlowAccept((server.address() as AddressInfo).port);
+    const { lookup } = dns;
+    dns.lookup = ((_host: string, _options: object, done: (error: null, found: LookupAddress[]) => void) =>
+      done(null, [
+        { address: '127.0.0.1', family: 4 },
+        { address: '::1', family: 6 },
+      ])) as unknown as typeof lookup;
+    try {
+      await slow.block();
+      const post = createPost(`http://localhost:${slow.port}/`, 1_000);
+      assert.equal((await post('{}', AbortSignal.timeout(patience_ms))).text, '"0x1"');
+    } finally {
+      dns.lookup = lookup;
+    }
   });
 
   it('sends no params where a method has none: some nodes refuse empty ones', async () => {

@@ -1,7 +1,7 @@
 import { createClient } from './generated/heyApi/client/index.js';
 import {
+  addPayment,
   type CreatePaymentRequest,
-  createPayment,
   type ErrorResponse,
   getPayment,
   getPaymentByOrder,
@@ -24,9 +24,9 @@ export async function shop(at: At): Promise<Seen> {
     source: { chainId: '8453', tokenSymbol: 'USDC' },
     destination: { chainId: '1', tokenSymbol: 'USDC', amount: '10.00', receiverAddress: at.receiverAddress },
   };
-  const created = await createPayment({ client: keyed, body: order });
+  const created = await addPayment({ client: keyed, body: order });
   const payment: PaymentResponse = made(answered(created));
-  const repeated = await createPayment({ client: keyed, body: order });
+  const repeated = await addPayment({ client: keyed, body: order });
   const path = { id: payment.id };
 
   const found = answered(await getPayment({ client: keyed, path }));
@@ -52,7 +52,7 @@ export async function shop(at: At): Promise<Seen> {
     listed: page.data.map(({ id }) => id),
     registered: { success: registered.success, txHash: registered.source.txHash },
     errors: [
-      failed(await createPayment({ client: keyed, body: wrong })),
+      failed(await addPayment({ client: keyed, body: wrong })),
       failed(await listPayments({ client: anybody })),
       failed(await listPayments({ client: keyed })),
       failed(await getPayment({ client: keyed, path: { id: crypto.randomUUID() } })),

@@ -47,8 +47,8 @@ export function keyPages(deps: Deps, frames: Frames): readonly (AnyPage | AnyFor
         const { name, scope } = visit.fields;
         const issued = await merchants.issueKey(appId, { name, scope, expiresAt: expiryOf(visit.fields) }, visit.by);
         if (isRefusal(issued)) return issued;
-        await shown(issued);
         // The key is in this answer alone: a page that is led to could be read again.
+        await shown(issued).catch(() => {});
         return listed(visit, emptyForm, { key: issued.key, name, scope });
       },
       again: listed,
@@ -61,7 +61,7 @@ export function keyPages(deps: Deps, frames: Frames): readonly (AnyPage | AnyFor
       async act({ visitor: { appId }, params, fields: { name }, by }) {
         const renamed = await merchants.renameKey(appId, params.keyId, name, by);
         if (isRefusal(renamed)) return renamed;
-        await shown(renamed);
+        await shown(renamed).catch(() => {});
         return { to: appPaths(appId).keys, told: 'keyRenamed' };
       },
       again: listed,
@@ -100,7 +100,7 @@ const revoking = (
     async act({ visitor: { appId }, params, by }) {
       const revoked = await merchants.revokeKey(appId, params.keyId, by);
       if (isRefusal(revoked)) return revoked;
-      await shown(revoked);
+      await shown(revoked).catch(() => {});
       return { to: appPaths(appId).keys, told: 'keyRevoked' };
     },
     again: listed,

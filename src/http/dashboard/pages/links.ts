@@ -13,7 +13,7 @@ import type { HttpDeps } from '../../deps.ts';
 import { errorOfRefusal } from '../../errors.ts';
 import { linkUrlOf } from '../../payLinks.ts';
 import { Cursor, Decimal, oneOf, Uuid } from '../../schemas/base.ts';
-import { entry, fields, noFields } from '../fields.ts';
+import { displayEntry, fields, noFields } from '../fields.ts';
 import type { Frames } from '../frames.ts';
 import { type AnyForm, type AnyPage, form, page, type Shown, type Visit } from '../page.ts';
 import { noSuchPage } from '../router.ts';
@@ -54,8 +54,8 @@ const NewLink = fields({
   maxAmount: Type.Optional(Decimal),
   type: Type.Optional(oneOf(linkTypes)),
   source: Type.Optional(Type.String({ pattern: '^[0-9]{1,6}-[A-Z]{1,10}$', description: 'one of the list' })),
-  title: Type.Optional(entry(200)),
-  description: Type.Optional(entry(1_000)),
+  title: Type.Optional(displayEntry(200)),
+  description: Type.Optional(displayEntry(1_000)),
 });
 
 const making = (
@@ -134,7 +134,7 @@ const one = (deps: Deps, frames: Frames): readonly (AnyPage | AnyForm)[] => {
       async act({ visitor: { appId }, params: { linkId }, by }) {
         const closed = await deps.links.close(appId, linkId, by);
         if (isRefusal(closed)) return closed;
-        await deps.shown(closed);
+        await deps.shown(closed).catch(() => {});
         return { to: appPaths(appId).link(linkId), told: 'linkClosed' };
       },
       again: asking,

@@ -7,7 +7,7 @@ import { emptyForm, type FormState } from '../../../../web/parts/form.ts';
 import { appPaths } from '../../../../web/parts/paths.ts';
 import type { HttpDeps } from '../../deps.ts';
 import { ChainId, Decimal, PaymentType, TokenSymbol, Uuid } from '../../schemas/base.ts';
-import { entry, fields } from '../fields.ts';
+import { displayEntry, entry, fields } from '../fields.ts';
 import type { Frames } from '../frames.ts';
 import { type AnyForm, type AnyPage, form, page, type Shown, type Visit } from '../page.ts';
 import { noSuchPage } from '../router.ts';
@@ -23,8 +23,8 @@ const Link = fields({
   sourceChainId: ChainId,
   sourceTokenSymbol: TokenSymbol,
   orderId: Type.Optional(entry(128)),
-  title: Type.Optional(entry(200)),
-  description: Type.Optional(entry(1_000)),
+  title: Type.Optional(displayEntry(200)),
+  description: Type.Optional(displayEntry(1_000)),
   destinationChainId: Type.Optional(ChainId),
   destinationTokenSymbol: Type.Optional(TokenSymbol),
   receiverAddress: Type.Optional(entry(128)),

@@ -136,7 +136,7 @@ const rotating = ({ merchants, shown }: Deps, frames: Frames, listed: Listed): r
     async act(visit) {
       const rotated = await merchants.rotateSecret(visit.visitor.appId, visit.by);
       if (isRefusal(rotated)) return rotated;
-      await shown(rotated);
+      await shown(rotated).catch(() => {});
       return listed(visit, { state: emptyForm, newSecret: rotated.webhookSecret });
     },
     again: (visit, state) => listed(visit, { state }),
