@@ -4,6 +4,7 @@ import { ProjectionOutdated, readActive } from '../../projections/generations.ts
 import { projectionSets } from '../../projections/sets.ts';
 import type { Database } from '../postgres/database.ts';
 import { waitingMigrations } from '../postgres/migrate.ts';
+import { sessionFault } from '../postgres/sessions.ts';
 import { compareWithLog, LogSetBack } from '../runtime/logSetBack.ts';
 import { broken, type Check, type Finding, fine, look, reasonOf } from './checks.ts';
 import { storeAccess } from './storeAccess.ts';
@@ -28,6 +29,8 @@ interface Settings {
 export const postgresCheck = (database: Database, now_s: () => number): Check => ({
   area: 'Postgres',
   async look() {
+    const fault = await sessionFault(database);
+    if (fault !== null) return [broken('sessions', fault, 'the service does not start')];
     const [row] = await database.query<Settings>(
       `SELECT current_setting('server_version') AS version, current_setting('server_version_num')::int AS number,
               current_setting('fsync') AS fsync, current_setting('synchronous_commit') AS commit,

@@ -131,10 +131,10 @@ const lostConnection =
   /ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|Connection terminated|connection timeout|timeout exceeded when trying to connect|timeout expired|Query read timeout|not queryable|Client was closed|Cannot use a pool after calling end/i;
 
 /**
- * SQLSTATEs after which the same statement may succeed (PostgreSQL manual, appendix A): 08 connection, 53 resources, 57 shutdown and
+ * SQLSTATEs after which the same statement may succeed (PostgreSQL manual, appendix A): 08 connection (but 08P01, a protocol violation), 53 resources, 57 shutdown and
  * cancellation, 58 system, 25006 read-only after a failover, 40001/40P01 serialisation and deadlock, 55P03 lock timeout.
  */
-const passing = /^(08...|53...|57...|58...|25006|25P0[34]|40001|40P01|55P03)$/;
+const passing = /^(08(?!P01)...|53...|57...|58...|25006|25P0[34]|40001|40P01|55P03)$/;
 
 /** Turns what an outage or overload makes of a statement into `Unavailable`; every other error stays what it is. */
 export function unavailableOr(error: unknown): unknown {

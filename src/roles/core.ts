@@ -24,6 +24,7 @@ import { listen, type Notification } from '../postgres/listen.ts';
 import { ddlOf, migrate } from '../postgres/migrate.ts';
 import { createProfileStore } from '../postgres/profiles.ts';
 import { createRevokedKeys, revokedKeysChannel } from '../postgres/revokedKeys.ts';
+import { sessionFault } from '../postgres/sessions.ts';
 import { appEventsChannel } from '../runtime/appNews.ts';
 import { type ClockWatch, watchClock } from '../runtime/clockWatch.ts';
 import { writeConnections } from '../runtime/connections.ts';
@@ -173,6 +174,8 @@ type Store = ReturnType<typeof withSeals<OpenEventStore>>;
 /** Everything that must be so before a role begins. @throws Unavailable when Postgres does not answer for long */
 async function prepare({ config, clock, telemetry, database, store, eventStoreUrl }: Opened): Promise<void> {
   const patience = { clock, tell: startWaits(telemetry.logger) };
+  const fault = await patiently(patience, () => sessionFault(database));
+  if (fault !== null) throw new ConfigError([`DATABASE_URL: ${fault}`]);
   await patiently(patience, () => migrate(database));
   // The first read also shows whether EVENTSTORE_URL has the right user and certificates.
   await store
