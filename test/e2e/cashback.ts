@@ -7,11 +7,11 @@ import { promisify } from 'node:util';
 import { patientFetch } from '../../sandbox/patientFetch.ts';
 import { isCutOff } from '../support/customers.ts';
 import { createSandbox, type SandboxOptions } from '../support/sandbox.ts';
+import { poll_ms } from '../support/suite.ts';
 
 const program = fileURLToPath(new URL('../../sandbox/cashback.ts', import.meta.url));
 const run = promisify(execFile);
 const receiver = '0x1111111111111111111111111111111111111111';
-const poll_ms = 100;
 
 /** Specs of one world whose service dies at each step of a credit's life. */
 export function cashbackSurvivesCrashes(options: Pick<SandboxOptions, 'eventStoreUrl' | 'onRealNodes'> = {}): void {

@@ -7,6 +7,7 @@ import { getAddress } from 'viem';
 import type { ChainId } from '../../domain/chains.ts';
 import type { Sandbox } from './sandbox.ts';
 import type { Answer, Json } from './shop.ts';
+import { poll_ms } from './suite.ts';
 
 /** One order from its first try on; what is known of it is filled in on the way. */
 export interface Order {
@@ -20,8 +21,6 @@ export interface Order {
   payinHash?: string;
   registered?: boolean;
 }
-
-const poll_ms = 50;
 
 /** The service has died, or is not there at all. */
 export const isCutOff = (error: unknown): boolean =>

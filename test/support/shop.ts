@@ -14,8 +14,7 @@ import { payOnStellar } from '../../sandbox/payOnStellar.ts';
 import { fundAccount } from '../../sandbox/stellar/controls.ts';
 import { walletLinkAt } from '../../sandbox/walletLink.ts';
 import { patience_ms } from './patience.ts';
-
-const poll_ms = 100;
+import { poll_ms } from './suite.ts';
 
 export type Json = Record<string, unknown>;
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely and checked against their schemas elsewhere

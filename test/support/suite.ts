@@ -12,3 +12,6 @@ export const gateCases = <T>(all: readonly T[], inGate: (one: T, index: number) 
 
 /** Seconds between the blocks of the chains that specs start. A run on a slow machine asks for more (test/runner/pace.ts). */
 export const blockTime_s = Number(process.env['BLOCK_TIME_S'] ?? 0.2);
+
+/** Milliseconds between two looks at what a spec waits for: each costs the service work, which a slow machine has less room for. */
+export const poll_ms = Math.round(blockTime_s * 500);
