@@ -27,29 +27,36 @@ export const mutantCells = ({ name, bug, seenIn, breaks, file, specs, seed }: Na
   seed: `${seed ?? '–'}`,
 });
 
-function mutantsTable(trials: readonly Trial[]): string {
-  const rows = trials.map(({ mutant, run }) => {
-    const { bug, seenIn, breaks, file, specs, seed } = mutantCells(mutant);
-    const title = run.ended === 'red' ? run.title : '';
-    return [bug, seenIn, breaks, file, `${specs}: ${title}`, seed];
-  });
-  return tableOf(head, rows);
+function rowOf({ mutant, run }: Trial): readonly string[] {
+  const { bug, seenIn, breaks, file, specs, seed } = mutantCells(mutant);
+  const title = run.ended === 'red' ? run.title : '';
+  return [bug, seenIn, breaks, file, `${specs}: ${title}`, seed];
 }
 
 const linked = (file: string): string => `[${file}](../${file})`;
 
-const tableOf = (columns: readonly string[], rows: readonly (readonly string[])[]): string =>
-  [columns, columns.map(() => '---'), ...rows]
-    .map((row) => `| ${row.map((cell) => cell.replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`)
-    .join('\n');
+const lineOf = (row: readonly string[]): string =>
+  `| ${row.map((cell) => cell.replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`;
 
-/** The document with the tables of this run. */
-export function withTrials(document: string, trials: readonly Trial[]): string {
-  const took_s = Math.round(
-    trials.reduce((sum, { run, sound }) => sum + run.took_ms + (sound?.took_ms ?? 0), 0) / 1_000,
-  );
-  const total = `${trials.length} bugs, each found; ${took_s} seconds of specs in all.`;
-  return between(between(document, 'invariants', invariantsTable()), 'mutants', `${mutantsTable(trials)}\n\n${total}`);
+const tableOf = (columns: readonly string[], rows: readonly (readonly string[])[]): string =>
+  [columns, columns.map(() => '---'), ...rows].map(lineOf).join('\n');
+
+/**
+ * The document with the tables of this run.
+ * @param mutants all of them, in order: those that were not tried keep their rows
+ */
+export function withTrials(
+  document: string,
+  trials: readonly Trial[],
+  mutants: readonly NamedMutant[] = trials.map(({ mutant }) => mutant),
+): string {
+  const lines = document.split('\n');
+  const rows = mutants.flatMap(({ name }) => {
+    const trial = trials.find(({ mutant }) => mutant.name === name);
+    return trial ? lineOf(rowOf(trial)) : (lines.find((line) => line.startsWith(`| \`${name}\`: `)) ?? []);
+  });
+  const table = [tableOf(head, []), ...rows, '', `${rows.length} bugs, each found.`].join('\n');
+  return between(between(document, 'invariants', invariantsTable()), 'mutants', table);
 }
 
 /** Replaces what stands between a document's marks. */

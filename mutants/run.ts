@@ -24,7 +24,7 @@ const options = new Command()
   .description('Puts known bugs in, one by one, and expects the specs to find each of them.')
   .option('--only <names...>', 'these alone')
   .option('--at-once <n>', `so many side by side, 1 to ${atOnceMax}`, count, 2)
-  .option('--write', 'write what was found into docs/safety.md; with all mutants alone')
+  .option('--write', 'write what was found into docs/safety.md')
   .parse()
   .opts<Options>();
 
@@ -45,8 +45,8 @@ console.log(
     ? `\nAll ${trials.length} are caught.`
     : `\n${survivors.length} of ${trials.length} survive: ${survivors.map(({ mutant }) => mutant.name).join(', ')}`,
 );
-if (options.write && survivors.length === 0 && !options.only)
-  writeFileSync(document, withTrials(readFileSync(document, 'utf8'), trials));
+if (options.write && survivors.length === 0)
+  writeFileSync(document, withTrials(readFileSync(document, 'utf8'), trials, await knownMutants()));
 process.exitCode = survivors.length > 0 ? 1 : 0;
 
 async function chosen(): Promise<readonly NamedMutant[]> {

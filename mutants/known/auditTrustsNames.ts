@@ -4,8 +4,8 @@ export const mutant: Mutant = {
   bug: 'a withdrawal that is called a sweep needs no address book and no second operator',
   seenIn: 'reconciliations that pass over what is booked as internal',
   file: 'src/audit/reckon/others.ts',
-  from: 'if (!moves) return;',
-  to: "if (!moves || data.kind !== 'withdrawal') return;",
+  from: 'if (!movesMoney(data)) return;',
+  to: "if (!movesMoney(data) || data.kind !== 'withdrawal') return;",
   breaks: 'fraudFound',
   specs: ['test/audit/treasury.test.ts'],
 };
