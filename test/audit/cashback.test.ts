@@ -34,7 +34,7 @@ const order = {
   ...{ account: customerWallet, appId, digest, orderId: null, cents: 30n, amountLocal: null },
   ...{ currencyLocal: null, about: null, signedAt: at },
 };
-const spent = spend(withCredit, order, at).events as readonly DomainEvent[];
+const spent = spend(withCredit, order, 'key', at).events as readonly DomainEvent[];
 const received = receive(
   cashback.initial,
   { ordinal: 1, account: customerWallet, digest, orderId: null, cents: 30n },
