@@ -265,6 +265,7 @@ export const meanings: {
     CashbackReceived: 'A buyer’s CreditSpent arrived in the merchant’s account',
     CashbackWithdrawn: 'Decision: the merchant takes this much out; a payment to his settlement wallet follows',
     WithdrawalOrdered: 'The withdrawal’s payment exists: from here on it is a payment like any other',
+    WithdrawalReturned: 'The withdrawal’s receiver can never be paid: the cents are in the account again',
   },
   link: {
     LinkCreated: 'What payments with the link are about; whoever opens it makes one of his own',
