@@ -22,6 +22,8 @@ export interface LeftDeposit {
   readonly token: Token;
   readonly amount: bigint;
   readonly why: string;
+  /** The deposit holds money that its payment has not recorded: its history is to be read. */
+  readonly unrecorded?: true;
 }
 
 /** What one transaction takes: deposits of one token. */

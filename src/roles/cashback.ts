@@ -40,7 +40,14 @@ export function cashbackOf({ config, handle, clock, chains, reads }: Core, publi
   };
 }
 
-export const cashbackWorkers = ({ workHandle, store, clock, database, deposits, caughtUp }: Core): readonly RoleWorker[] => [
+export const cashbackWorkers = ({
+  workHandle,
+  store,
+  clock,
+  database,
+  deposits,
+  caughtUp,
+}: Core): readonly RoleWorker[] => [
   {
     worker: creditsWorker({
       handle: workHandle,
