@@ -177,6 +177,8 @@ export interface Ingester {
    * @throws while it cannot be read as nodes show it
    */
   lookUp(txHash: string, signal: AbortSignal, whole?: 'whole'): Promise<readonly Transfer[]>;
+  /** Whether a node returns the transaction as successful. One node's word: for information, never for money. */
+  hasSucceeded?(txHash: string, signal: AbortSignal): Promise<boolean>;
   /**
    * Whether enough nodes, each asked for itself, show this transfer just so, in this block, as deep as the pass demands.
    * @param stake `usd`: what depends on it, in whole tokens; large sums take more nodes

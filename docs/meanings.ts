@@ -106,6 +106,8 @@ export const meanings: {
     PaymentCreated: 'All terms are fixed: parties, route, amounts, fee policy, deposit, webhook URL, expiry',
     SourceChosen: 'The payer chose what to pay from; the deposit of that chain’s family is disclosed with it',
     PayinRegistered: 'A transaction was announced through the API: a hint that starts a look-up, never proof',
+    RegisteredPayinEmpty:
+      'The registered transaction succeeded and transfers no accepted token to the payment; a payin of it that is found later counts all the same',
     PayinDetected: 'A transfer to the deposit was seen on its chain, not yet final',
     PayinOrphaned: 'The block that held a transfer left the chain',
     PayinLost: 'A transfer left the chain after the payment was funded with it: a loss for the operator',

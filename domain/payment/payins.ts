@@ -47,6 +47,15 @@ export function registerPayin(
   return [{ type: 'PayinRegistered', data: { txHash, senderAddress, registeredAt: now } }];
 }
 
+/** The registered transaction succeeded and transfers no accepted token to the payment. Changes nothing where a payin of it is known. */
+export function findRegisteredEmpty(p: PaymentState, txHash: string, now: Instant): Decision<PaymentEvent> {
+  if (!p) return refuse('paymentNotFound', 'no payment has this id: check it against the create response');
+  const { registered, payins } = p;
+  if (registered?.txHash !== txHash || registered.isEmpty) return [];
+  if (payins.some(({ transfer }) => transfer.txHash === txHash)) return [];
+  return [{ type: 'RegisteredPayinEmpty', data: { txHash, foundAt: now } }];
+}
+
 function whyNoOther(p: Payment): string | undefined {
   const status = statusOf(p);
   if (status !== 'payment_unpaid' && status !== 'payment_started') return `the payment is ${status}`;
