@@ -35,10 +35,23 @@ export interface ScannedRange {
   readonly unexplained?: readonly string[];
   /** Transactions that the nodes show and that cannot be read. The range goes on without them: each is set aside and read again by itself. */
   readonly unreadable?: readonly Unreadable[];
+  /** Tokens at deposits that no payin is read from. An operator is told; nothing is recorded. */
+  readonly stray?: readonly StrayTokens[];
   /** Blocks that no node remembers any more: what they held for us has not been seen. */
   readonly missed?: { readonly from: bigint; readonly to: bigint };
   /** Move the cursor here once the range is handled. */
   readonly next: Cursor;
+}
+
+/** Tokens that a deposit's owner holds outside the accounts that payins are read from. */
+export interface StrayTokens {
+  /** The deposit's address. */
+  readonly owner: string;
+  readonly account: string;
+  /** The token's address, of the catalogue or not. */
+  readonly token: string;
+  /** In smallest units. */
+  readonly amount: bigint;
 }
 
 /** A transaction that may have paid us and that cannot be read as its node shows it. */

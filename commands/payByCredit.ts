@@ -1,7 +1,16 @@
 /** A buyer pays a merchant out of credit, by a message that he signed (service reference 4.10). */
 import { createHash } from 'node:crypto';
 import { messageText } from '../domain/cashbackMessage.ts';
-import { type CreditState, credit, isExpired, isUsed, type Signer, type Spending, type SpendOrder, spend } from '../domain/credit.ts';
+import {
+  type CreditState,
+  credit,
+  isExpired,
+  isUsed,
+  type Signer,
+  type Spending,
+  type SpendOrder,
+  spend,
+} from '../domain/credit.ts';
 import { assert, isRefusal, type Refusal, refuse } from '../domain/decider.ts';
 import { instant } from '../domain/time.ts';
 import { type By, currentState, type Handle } from './handle.ts';

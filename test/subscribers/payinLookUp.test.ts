@@ -157,6 +157,7 @@ async function world(history: typeof paid, transfers: readonly Transfer[], key =
     beyond: () => {},
     park: async () => assert.fail('it is set aside already'),
     setAside: async () => {},
+    stray: () => {},
     setUnreadableAside: async () => {},
     due: async () => [{ key }],
   });
