@@ -3,6 +3,8 @@
  * runs beside and has the keys; whoever stops this in between finds it done later.
  */
 import { Command, InvalidArgumentError } from 'commander';
+import { type Address, getAddress, type Hex, hexToBytes, isAddress } from 'viem';
+import { currentState } from '../../commands/handle.ts';
 import { orderDeployment } from '../../commands/sweeps/deploy.ts';
 import { lookAfter } from '../../commands/sweeps/numbered.ts';
 import { planAll } from '../../commands/sweeps/plans.ts';
@@ -12,7 +14,9 @@ import { PayoutBlocked } from '../../commands/transfers/ports.ts';
 import { type ChainId, chainOf } from '../../domain/chains.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import { parseAmount } from '../../domain/money.ts';
+import { paymentDecider } from '../../domain/payment/state.ts';
 import type { standingOf } from '../../domain/treasury/operation.ts';
+import { depositAddresses, flushCall } from '../chains/evm/forwarder.ts';
 import { allFamilies } from '../chains/families.ts';
 import type { Core } from '../roles/core.ts';
 import { sweepDepsFor } from '../roles/sweeps.ts';
@@ -78,6 +82,30 @@ async function sweepChain({ chainId, deps }: Chosen, options: Options, signal: A
   }
 }
 
+/** Only prints: any account may flush a deposit, and a flush pays the treasury alone. */
+const recover = (paymentId: string, { token }: { token: Address }): Promise<void> =>
+  withCore(async (core) => {
+    const payment = await currentState(core.handle, paymentDecider, paymentId);
+    if (!payment) throw new Error(`there is no payment ${paymentId}: take the id of the create response`);
+    const { evm } = payment.deposits;
+    if (!evm?.salt) throw new Error('the payment has no EVM deposit: see "Other tokens" in docs/sweeps.md');
+    const [{ deps }] = chosenChains(core, 'evm') as readonly [Chosen, ...Chosen[]];
+    const treasury = deps.sweep.account as Address;
+    if (depositAddresses(treasury)(hexToBytes(evm.salt as Hex)) !== evm.address)
+      throw new Error(`deposit ${evm.address} belongs to another treasury than ${treasury}: configure that one`);
+    const { to, data } = flushCall(treasury, [evm.salt], token);
+    print(`Send this transaction from any account, on the chain where deposit ${evm.address} holds the token:`);
+    print(`  to    ${to}`, '  value 0', `  data  ${data}`);
+    print(
+      `It moves the whole balance to the treasury ${treasury}. The forwarder must exist: npm run sweep -- deploy <chain>`,
+    );
+  });
+
+function tokenAddress(text: string): Address {
+  if (!isAddress(text)) throw new InvalidArgumentError('an address is 0x and 40 hex digits with a right checksum');
+  return getAddress(text);
+}
+
 const look_ms = 1_000;
 
 async function deploy(where: string): Promise<void> {
@@ -132,6 +160,14 @@ program
   .option('--gas-price-max <gwei>', 'wait while a unit of gas costs more', gwei)
   .option('--even-at-a-loss', 'also what costs more than it brings')
   .action(run);
+
+program
+  .command('recover <paymentId>')
+  .description(
+    'Prints the transaction that moves another token from an EVM deposit to the treasury. Any account can send it.',
+  )
+  .requiredOption('--token <address>', "address of the token's contract", tokenAddress)
+  .action(recover);
 
 program
   .command('deploy <chain>')
