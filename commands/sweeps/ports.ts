@@ -63,6 +63,11 @@ export interface DepositSweep {
    * are left for another plan.
    */
   plan(held: readonly HeldDeposit[], partsMax: number, signal: AbortSignal): Promise<SweepPlan>;
+  /**
+   * The transaction that moves a token outside the catalogue from a deposit to the treasury, where any account may send it. Null when the
+   * token's address is none, or the deposit belongs to another treasury.
+   */
+  recoveryCall?(deposit: FlushedDeposit, token: string): { readonly to: string; readonly data: string } | null;
   /** What must stand on the chain before deposits can be swept, where that takes anything. */
   readonly forwarder?: { readonly address: string; isThere(signal: AbortSignal): Promise<boolean> };
 }

@@ -3,7 +3,6 @@
  * runs beside and has the keys; whoever stops this in between finds it done later.
  */
 import { Command, InvalidArgumentError } from 'commander';
-import { type Address, getAddress, type Hex, hexToBytes, isAddress } from 'viem';
 import { currentState } from '../../commands/handle.ts';
 import { orderDeployment } from '../../commands/sweeps/deploy.ts';
 import { lookAfter } from '../../commands/sweeps/numbered.ts';
@@ -16,7 +15,6 @@ import { isRefusal } from '../../domain/decider.ts';
 import { parseAmount } from '../../domain/money.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';
 import type { standingOf } from '../../domain/treasury/operation.ts';
-import { depositAddresses, flushCall } from '../chains/evm/forwarder.ts';
 import { allFamilies } from '../chains/families.ts';
 import type { Core } from '../roles/core.ts';
 import { sweepDepsFor } from '../roles/sweeps.ts';
@@ -83,28 +81,24 @@ async function sweepChain({ chainId, deps }: Chosen, options: Options, signal: A
 }
 
 /** Only prints: any account may flush a deposit, and a flush pays the treasury alone. */
-const recover = (paymentId: string, { token }: { token: Address }): Promise<void> =>
+const recover = (paymentId: string, { token }: { token: string }): Promise<void> =>
   withCore(async (core) => {
     const payment = await currentState(core.handle, paymentDecider, paymentId);
     if (!payment) throw new Error(`there is no payment ${paymentId}: take the id of the create response`);
     const { evm } = payment.deposits;
     if (!evm?.salt) throw new Error('the payment has no EVM deposit: see "Other tokens" in docs/sweeps.md');
     const [{ deps }] = chosenChains(core, 'evm') as readonly [Chosen, ...Chosen[]];
-    const treasury = deps.sweep.account as Address;
-    if (depositAddresses(treasury)(hexToBytes(evm.salt as Hex)) !== evm.address)
-      throw new Error(`deposit ${evm.address} belongs to another treasury than ${treasury}: configure that one`);
-    const { to, data } = flushCall(treasury, [evm.salt], token);
+    const treasury = deps.sweep.account;
+    const call = deps.sweep.recoveryCall?.({ address: evm.address, salt: evm.salt }, token);
+    if (!call)
+      throw new Error(`${token} is no address, or deposit ${evm.address} belongs to another treasury than ${treasury}`);
+    const { to, data } = call;
     print(`Send this transaction from any account, on the chain where deposit ${evm.address} holds the token:`);
     print(`  to    ${to}`, '  value 0', `  data  ${data}`);
     print(
       `It moves the whole balance to the treasury ${treasury}. The forwarder must exist: npm run sweep -- deploy <chain>`,
     );
   });
-
-function tokenAddress(text: string): Address {
-  if (!isAddress(text)) throw new InvalidArgumentError('an address is 0x and 40 hex digits with a right checksum');
-  return getAddress(text);
-}
 
 const look_ms = 1_000;
 
@@ -166,7 +160,7 @@ program
   .description(
     'Prints the transaction that moves another token from an EVM deposit to the treasury. Any account can send it.',
   )
-  .requiredOption('--token <address>', "address of the token's contract", tokenAddress)
+  .requiredOption('--token <address>', "address of the token's contract")
   .action(recover);
 
 program
