@@ -35,10 +35,23 @@ export interface ScannedRange {
   readonly unexplained?: readonly string[];
   /** Transactions that the nodes show and that cannot be read. The range goes on without them: each is set aside and read again by itself. */
   readonly unreadable?: readonly Unreadable[];
+  /** Tokens at deposits that no payin is read from. An operator is told; nothing is recorded. */
+  readonly stray?: readonly StrayTokens[];
   /** Blocks that no node remembers any more: what they held for us has not been seen. */
   readonly missed?: { readonly from: bigint; readonly to: bigint };
   /** Move the cursor here once the range is handled. */
   readonly next: Cursor;
+}
+
+/** Tokens that a deposit's owner holds outside the accounts that payins are read from. */
+export interface StrayTokens {
+  /** The deposit's address. */
+  readonly owner: string;
+  readonly account: string;
+  /** The token's address, of the catalogue or not. */
+  readonly token: string;
+  /** In smallest units. */
+  readonly amount: bigint;
 }
 
 /** A transaction that may have paid us and that cannot be read as its node shows it. */
@@ -177,6 +190,8 @@ export interface Ingester {
    * @throws while it cannot be read as nodes show it
    */
   lookUp(txHash: string, signal: AbortSignal, whole?: 'whole'): Promise<readonly Transfer[]>;
+  /** Whether a node returns the transaction as successful. One node's word: for information, never for money. */
+  hasSucceeded?(txHash: string, signal: AbortSignal): Promise<boolean>;
   /**
    * Whether enough nodes, each asked for itself, show this transfer just so, in this block, as deep as the pass demands.
    * @param stake `usd`: what depends on it, in whole tokens; large sums take more nodes

@@ -13,7 +13,7 @@ const clockDifference_ms = hour_ms;
 /**
  * Reads from the newest event back to the one before the payment was created: a withdrawal waits in each event's standing until its payment
  * exists. So the cost follows from the credit payments since then, not from all that the merchant ever received.
- * @returns undefined where the merchant has made no such withdrawal
+ * @returns undefined where the merchant has made no such withdrawal, or its cents have returned to the account
  * @throws Unavailable after a million events, ChainBroken
  */
 export async function findWithdrawal(
@@ -24,6 +24,7 @@ export async function findWithdrawal(
   let read = 0;
   for await (const stored of readBackwards(store, `cashback-${appId}`)) {
     const event = eventCodec.read(stored) as CashbackEvent | undefined;
+    if (event?.type === 'WithdrawalReturned' && event.data.paymentId === paymentId) return undefined;
     const found = event && withdrawalIn(event, paymentId);
     if (found) return found;
     if (stored.metadata.at < oldest) return undefined;

@@ -1,7 +1,6 @@
 /** Money that no payment has claimed: it is kept once, and an operator decides about it. */
 import { chainOf } from '../domain/chains.ts';
 import { assert, isRefusal, type Refusal, refuse } from '../domain/decider.ts';
-import { transferId } from '../domain/payment/events.ts';
 import { takesUp } from '../domain/payment/payins.ts';
 import { paymentDecider } from '../domain/payment/state.ts';
 import { assign, requestRefund, type UnmatchedState, unknownTransfer, unmatched } from '../domain/unmatched.ts';
@@ -45,9 +44,9 @@ export async function finishMatch(deps: UnmatchedDeps, id: string): Promise<Refu
 async function finish(deps: UnmatchedDeps, state: UnmatchedState): Promise<Refusal | undefined> {
   assert(state?.verdict.kind === 'assigned', 'only a match that was decided is finished');
   const { transfer, verdict } = state;
-  const recorded = await recordPayin(deps, verdict, { transfer, final: true });
-  if (isRefusal(recorded)) return recorded;
-  return recorded.state?.payins.some(({ id }) => id === transferId(transfer)) ? undefined : full;
+  // The payment may have filled up since the decision: it records this payin all the same.
+  const recorded = await recordPayin(deps, verdict, { transfer, final: true, assigned: true });
+  return isRefusal(recorded) ? recorded : undefined;
 }
 
 const full = refuse('paymentNotUpdatable', 'the payment takes up no more payins: order a refund of the money instead');

@@ -1,8 +1,16 @@
 /** A buyer pays a merchant out of credit, by a message that he signed (service reference 4.10). */
 import { createHash } from 'node:crypto';
 import { messageText } from '../domain/cashbackMessage.ts';
-import type { ChainId } from '../domain/chains.ts';
-import { credit, isExpired, isUsed, type Spending, type SpendOrder, spend } from '../domain/credit.ts';
+import {
+  type CreditState,
+  credit,
+  isExpired,
+  isUsed,
+  type Signer,
+  type Spending,
+  type SpendOrder,
+  spend,
+} from '../domain/credit.ts';
 import { assert, isRefusal, type Refusal, refuse } from '../domain/decider.ts';
 import { instant } from '../domain/time.ts';
 import { type By, currentState, type Handle } from './handle.ts';
@@ -34,6 +42,9 @@ export interface CashbackRequest {
 export const paymentResults = ['SUCCESS', 'EXPIRED', 'OUT_OF_CREDIT', 'NOT_VALID_SIGN'] as const;
 export type PaymentResult = (typeof paymentResults)[number];
 
+/** Maximum queries of a contract for one message. */
+const triesMax = 3;
+
 /** @param appId whose handle the request names. @returns refusals for what is wrong with the request itself */
 export type PayByCredit = (request: CashbackRequest, appId: string, by: By) => Promise<PaymentResult | Refusal>;
 
@@ -53,31 +64,42 @@ export function createPayByCredit({ handle, clock, signers, service, isCurrency 
     const digest = createHash('sha256').update(text).digest('hex');
     const order = orderOf(request, { account, appId, digest });
 
-    const state = await currentState(handle, credit, account);
-    if (!isUsed(state, digest) && isExpired(order.signedAt, clock.now())) return 'EXPIRED';
     const message = { text, signature: request.signature };
-    const signed = await isSigned(account, message, state.earnedOn);
-    if (signed !== true) return signed || 'NOT_VALID_SIGN';
-    return resultOf(await oneByOne(account, () => decide(order, by)));
+    // The account may earn on another chain while its contract is queried: then the contract is queried there too.
+    for (let tries = 1; tries <= triesMax; tries += 1) {
+      const state = await currentState(handle, credit, account);
+      if (!isUsed(state, digest) && isExpired(order.signedAt, clock.now())) return 'EXPIRED';
+      const signer = await signerOf(account, message, state);
+      if (signer === null) return 'NOT_VALID_SIGN';
+      if (isRefusal(signer)) return signer;
+      const verdict = await oneByOne(account, () => decide(order, signer, by));
+      if (verdict !== 'unprovenChain') return resultOf(verdict);
+    }
+    return refuse('unavailable', 'this account earns credit on new chains at this moment: send the same message again');
   };
 
-  /** @returns a refusal while a contract cannot be asked: nobody knows whether it has signed */
-  async function isSigned(account: string, message: SignedMessage, chainIds: readonly ChainId[]) {
+  /** @returns null where nobody signed; a refusal while a contract cannot be queried */
+  async function signerOf(
+    account: string,
+    message: SignedMessage,
+    { earnedOn }: CreditState,
+  ): Promise<Signer | Refusal | null> {
     try {
-      return (await signers.isSignedBy(account, message)) || (await signers.isAcceptedBy(account, message, chainIds));
+      if (await signers.isSignedBy(account, message)) return 'key';
+      return (await signers.isAcceptedBy(account, message, earnedOn)) ? { contractOn: earnedOn } : null;
     } catch (error) {
       if (!(error instanceof Unavailable)) throw error;
       return refuseUnavailable(error);
     }
   }
 
-  async function decide(order: SpendOrder, by: By): Promise<Spending['verdict']> {
+  async function decide(order: SpendOrder, signer: Signer, by: By): Promise<Spending['verdict']> {
     let verdict: Spending['verdict'] = 'busy';
     const handled = await handle(
       credit,
       order.account,
       (state) => {
-        const spending = spend(state, order, clock.now());
+        const spending = spend(state, order, signer, clock.now());
         verdict = spending.verdict;
         return spending.events;
       },
@@ -133,7 +155,7 @@ function malformed(
   return undefined;
 }
 
-function resultOf(verdict: Spending['verdict']): PaymentResult | Refusal {
+function resultOf(verdict: Exclude<Spending['verdict'], 'unprovenChain'>): PaymentResult | Refusal {
   switch (verdict) {
     case 'spent':
       return 'SUCCESS';

@@ -24,13 +24,13 @@ export interface PaymentRef {
 type Outcome = Promise<Handled<PaymentState> | Refusal>;
 
 /**
- * Records a transfer to a deposit. What the payment takes up no more is kept by itself once it is final. Repeating it changes nothing, so
+ * Records a transfer to a deposit, or one that an operator gave to the payment. What the payment takes up no more is kept by itself once it is final. Repeating it changes nothing, so
  * a crash before or after an append costs only the repetition: the scan's cursor moves after this.
  */
 export async function recordPayin(
   { handle, clock }: Deps,
   payment: PaymentRef,
-  seen: { readonly transfer: Transfer; readonly final: boolean },
+  seen: { readonly transfer: Transfer; readonly final: boolean; readonly assigned?: boolean },
 ): Outcome {
   const { paymentId, appId } = payment;
   const cause = `worker:payins payin ${seen.transfer.chainId}:${seen.transfer.txHash}` as const;

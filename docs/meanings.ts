@@ -106,6 +106,8 @@ export const meanings: {
     PaymentCreated: 'All terms are fixed: parties, route, amounts, fee policy, deposit, webhook URL, expiry',
     SourceChosen: 'The payer chose what to pay from; the deposit of that chain’s family is disclosed with it',
     PayinRegistered: 'A transaction was announced through the API: a hint that starts a look-up, never proof',
+    RegisteredPayinEmpty:
+      'The registered transaction succeeded and transfers no accepted token to the payment; a payin of it that is found later counts all the same',
     PayinDetected: 'A transfer to the deposit was seen on its chain, not yet final',
     PayinOrphaned: 'The block that held a transfer left the chain',
     PayinLost: 'A transfer left the chain after the payment was funded with it: a loss for the operator',
@@ -265,6 +267,7 @@ export const meanings: {
     CashbackReceived: 'A buyer’s CreditSpent arrived in the merchant’s account',
     CashbackWithdrawn: 'Decision: the merchant takes this much out; a payment to his settlement wallet follows',
     WithdrawalOrdered: 'The withdrawal’s payment exists: from here on it is a payment like any other',
+    WithdrawalReturned: 'The withdrawal’s receiver can never be paid: the cents are in the account again',
   },
   link: {
     LinkCreated: 'What payments with the link are about; whoever opens it makes one of his own',

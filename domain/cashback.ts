@@ -9,8 +9,11 @@ import { TokenRef } from './payment/events.ts';
 import { Address, Amount, closed, Digest, Id, nullable, oneOf, Text, Time } from './schema.ts';
 import type { Instant } from './time.ts';
 
-/** 2: a withdrawal says whether its fee opens the receiver's account for the token. */
-export const cashbackSchemaVersion = 2;
+/**
+ * 2: a withdrawal says whether its fee opens the receiver's account for the token. 3: the cents of a withdrawal that cannot be paid out
+ * return to the account.
+ */
+export const cashbackSchemaVersion = 3;
 
 /** Withdrawals whose payments are not created yet, at most. */
 const openMax = 16;
@@ -36,6 +39,8 @@ const Standing = Type.Object(
     received: Type.Integer({ minimum: 0 }),
     received_cents: Amount,
     withdrawn_cents: Amount,
+    /** Sum of the withdrawals that returned because they could not be paid out. Omitted before the first one. */
+    returned_cents: Type.Optional(Amount),
     balance_cents: Amount,
     open: Type.Array(Withdrawal, { maxItems: openMax }),
   },
@@ -59,6 +64,7 @@ export const cashbackEventSchemas = {
   ),
   CashbackWithdrawn: Type.Object({ ...withdrawal, after: Standing, withdrawnAt: Time }, closed),
   WithdrawalOrdered: Type.Object({ paymentId: Id, after: Standing, orderedAt: Time }, closed),
+  WithdrawalReturned: Type.Object({ paymentId: Id, cents: Amount, after: Standing, returnedAt: Time }, closed),
 } as const;
 
 type Schemas = typeof cashbackEventSchemas;
@@ -147,4 +153,24 @@ export function orderedWithdrawal(state: CashbackState, paymentId: string, now: 
   const open = state.open.filter((each) => each.paymentId !== paymentId);
   if (open.length === state.open.length) return [];
   return [{ type: 'WithdrawalOrdered', data: { paymentId, after: { ...state, open }, orderedAt: now } }];
+}
+
+/**
+ * Returns the cents of a withdrawal whose payment bounced: its receiver can never be paid.
+ *
+ * @param seen the account before the caller found that this withdrawal has not returned: no withdrawal may have returned since
+ */
+export function returnWithdrawal(
+  state: CashbackState,
+  { paymentId, cents }: Pick<Withdrawal, 'paymentId'> & { readonly cents: bigint },
+  { seen, now }: { readonly seen: CashbackState; readonly now: Instant },
+): Decision<CashbackEvent> {
+  const { returned_cents = '0', balance_cents } = state;
+  if (returned_cents !== (seen.returned_cents ?? '0')) return overtaken;
+  const after = {
+    ...state,
+    returned_cents: plus(returned_cents, cents),
+    balance_cents: plus(balance_cents, cents),
+  };
+  return [{ type: 'WithdrawalReturned', data: { paymentId, cents: cents.toString(), after, returnedAt: now } }];
 }

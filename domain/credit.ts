@@ -131,9 +131,13 @@ export interface SpendOrder extends Omit<CreditSpent, 'cents' | 'after' | 'spent
 
 /**
  * spent: now, or before by the same message or the same order of the merchant. orderConflict: the merchant's order has another amount.
- * busy: so much happened in so short a time that a message could be taken twice.
+ * busy: so much happened in so short a time that a message could be taken twice. unprovenChain: the account earned on a chain on which
+ * its contract was not queried.
  */
-export type Verdict = 'spent' | 'expired' | 'outOfCredit' | 'orderConflict' | 'busy';
+export type Verdict = 'spent' | 'expired' | 'outOfCredit' | 'orderConflict' | 'busy' | 'unprovenChain';
+
+/** Who signed a message: the account's own key, or a contract that accepted the message on these chains. */
+export type Signer = 'key' | { readonly contractOn: readonly ChainId[] };
 
 export interface Spending {
   readonly verdict: Verdict;
@@ -141,8 +145,8 @@ export interface Spending {
 }
 
 /** Decides on an order. An account never falls below zero, and a message or an order is never paid twice. */
-export function spend(state: CreditState, order: SpendOrder, now: Instant): Spending {
-  const verdict = judge(state, order, now);
+export function spend(state: CreditState, order: SpendOrder, signer: Signer, now: Instant): Spending {
+  const verdict = judge(state, order, signer, now);
   if (verdict !== null) return { verdict, events: [] };
   const balance_cents = (state.balance_cents - order.cents).toString();
   const after = { balance_cents, earnedOn: [...state.earnedOn] };
@@ -153,7 +157,7 @@ export function spend(state: CreditState, order: SpendOrder, now: Instant): Spen
 }
 
 /** Null when the order is to be carried out. */
-function judge(state: CreditState, order: SpendOrder, now: Instant): Verdict | null {
+function judge(state: CreditState, order: SpendOrder, signer: Signer, now: Instant): Verdict | null {
   if (isUsed(state, order.digest)) return 'spent';
   if (isExpired(order.signedAt, now)) return 'expired';
   const former = state.entries.find(
@@ -167,6 +171,8 @@ function judge(state: CreditState, order: SpendOrder, now: Instant): Verdict | n
   const [oldest] = state.entries;
   const isFull = state.entries.length >= window && oldest !== undefined;
   if (isFull && epochMs(now) - epochMs(oldest.at) <= 2 * tolerance_ms) return 'busy';
+  if (signer !== 'key' && !state.earnedOn.every((chainId) => signer.contractOn.includes(chainId)))
+    return 'unprovenChain';
   return state.balance_cents < order.cents ? 'outOfCredit' : null;
 }
 

@@ -1,6 +1,6 @@
 /** Credit of buyers, and what merchants were paid out of it. */
 import { instanceOf } from '../domain/decider.ts';
-import { earningsOf } from '../domain/payment/cashback.ts';
+import { earningsOf, returnedBy } from '../domain/payment/cashback.ts';
 import { number, ofEvents, remove, upsert } from './projection.ts';
 
 export const creditAccounts = ofEvents('creditAccounts', ({ category, event, stored }) =>
@@ -74,25 +74,37 @@ export const todoCashback = ofEvents('todoCashback', (seen) => {
   return [upsert('todo_cashback', { digest, app_id: appId, due_at: spentAt })];
 });
 
-export const todoWithdrawals = ofEvents('todoWithdrawals', ({ category, event, stored }) => {
-  if (category !== 'cashback') return [];
-  const { type, data } = event;
-  if (type === 'WithdrawalOrdered') return [remove('todo_withdrawals', { payment_id: data.paymentId })];
+/** Withdrawals without their payment, and those whose payment bounced until their cents have returned. */
+export const todoWithdrawals = ofEvents('todoWithdrawals', (seen) => {
+  const { stored } = seen;
+  if (seen.category === 'payment') {
+    const { event, after } = seen;
+    if (event.type !== 'PaymentBounced' || returnedBy(after) === null) return [];
+    const { paymentId: payment_id, appId: app_id } = after.terms;
+    return [upsert('todo_withdrawals', { payment_id, app_id, due_at: event.data.bouncedAt })];
+  }
+  if (seen.category !== 'cashback') return [];
+  const { type, data } = seen.event;
+  if (type === 'WithdrawalOrdered' || type === 'WithdrawalReturned')
+    return [remove('todo_withdrawals', { payment_id: data.paymentId })];
   if (type !== 'CashbackWithdrawn') return [];
   const row = { payment_id: data.paymentId, app_id: instanceOf(stored.stream), due_at: data.withdrawnAt };
   return [upsert('todo_withdrawals', row)];
 });
 
 export const cashbackWithdrawals = ofEvents('cashbackWithdrawals', ({ category, event, stored }) => {
-  if (category !== 'cashback' || event.type !== 'CashbackWithdrawn') return [];
+  if (category !== 'cashback') return [];
+  if (event.type === 'WithdrawalReturned')
+    return [remove('cashback_withdrawals', { payment_id: event.data.paymentId })];
+  if (event.type !== 'CashbackWithdrawn') return [];
   const { paymentId: payment_id, cents, withdrawnAt: withdrawn_at } = event.data;
   return [upsert('cashback_withdrawals', { payment_id, app_id: instanceOf(stored.stream), cents, withdrawn_at })];
 });
 
 export const cashbackAccounts = ofEvents('cashbackAccounts', ({ category, event, stored }) => {
   if (category !== 'cashback') return [];
-  const { open: _, ...standing } = event.data.after;
-  return [
-    upsert('cashback_accounts', { app_id: instanceOf(stored.stream), ...standing, changed_at: stored.metadata.at }),
-  ];
+  const { open: _, returned_cents = '0', ...standing } = event.data.after;
+  const withdrawn_cents = (BigInt(standing.withdrawn_cents) - BigInt(returned_cents)).toString();
+  const row = { app_id: instanceOf(stored.stream), ...standing, withdrawn_cents, changed_at: stored.metadata.at };
+  return [upsert('cashback_accounts', row)];
 });

@@ -10,6 +10,8 @@ export interface PlanDeps {
    * @param after the last of the page before; null for the first page
    */
   readonly paid: (after: PaidDeposit | null, max: number) => Promise<readonly PaidDeposit[]>;
+  /** Has a deposit's whole history read, because the deposit holds money that its payment has not recorded. */
+  readonly readUnrecorded: (address: string) => Promise<void>;
 }
 
 export type PlanNews =
@@ -45,7 +47,10 @@ export async function* planAll(deps: PlanDeps, limits: SweepLimits, signal: Abor
     await sweep.ready(limits.gasPriceMax, signal);
     const fresh = (await heldNow(sweep, chunk, signal)).filter((each) => each.token === token).toSorted(mostFirst);
     const { parts, left } = await planWorth(sweep, fresh, { coin, limits, signal });
-    for (const deposit of left) yield { kind: 'left', deposit };
+    for (const deposit of left) {
+      if (deposit.unrecorded) await deps.readUnrecorded(deposit.address);
+      yield { kind: 'left', deposit };
+    }
     if (parts.length > 0) yield { kind: 'planned', parts };
     // What is neither planned nor left had no room: it is next.
     const settled = addressesOf([...parts.flatMap(({ deposits }) => deposits), ...left]);

@@ -22,6 +22,8 @@ export interface LeftDeposit {
   readonly token: Token;
   readonly amount: bigint;
   readonly why: string;
+  /** The deposit holds money that its payment has not recorded: its history is to be read. */
+  readonly unrecorded?: true;
 }
 
 /** What one transaction takes: deposits of one token. */
@@ -61,6 +63,11 @@ export interface DepositSweep {
    * are left for another plan.
    */
   plan(held: readonly HeldDeposit[], partsMax: number, signal: AbortSignal): Promise<SweepPlan>;
+  /**
+   * The transaction that moves a token outside the catalogue from a deposit to the treasury, where any account may send it. Null when the
+   * token's address is none, or the deposit belongs to another treasury.
+   */
+  recoveryCall?(deposit: FlushedDeposit, token: string): { readonly to: string; readonly data: string } | null;
   /** What must stand on the chain before deposits can be swept, where that takes anything. */
   readonly forwarder?: { readonly address: string; isThere(signal: AbortSignal): Promise<boolean> };
 }

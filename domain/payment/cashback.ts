@@ -59,6 +59,12 @@ export function payOutCashback(state: PaymentState, terms: Terms): Decision<Paym
   ];
 }
 
+/** The cents that return to the merchant's account: the payment was to pay a withdrawal out and bounced. Null for any other payment. */
+export function returnedBy({ funded, closed, terms: { source } }: Payment): bigint | null {
+  if (funded?.rule !== 'cashback' || closed?.kind !== 'bounced') return null;
+  return rescale(funded.received, source.token.decimals, centDecimals);
+}
+
 /** Whether the payment pays the withdrawal out: to its receiver, in its token, and no more than its cents. */
 export function paysOut({ terms: { destination }, funded }: Payment, withdrawal: Withdrawal): boolean {
   const { chainId, token, receiverAddress, receiverMemo, cents } = withdrawal;

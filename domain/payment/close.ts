@@ -94,7 +94,7 @@ const codeOf: Partial<Record<Standing, BounceCode>> = {
 
 /**
  * A funded payment whose payout can never be made: nothing was signed for it that can land, and nothing is from now on. What came can go
- * back.
+ * back. The cents of a withdrawal of cashback return to the merchant's account.
  *
  * @param note why, at most 400 characters
  */
@@ -102,8 +102,6 @@ export function bounceImpossible(p: PaymentState, note: string, now: Instant): D
   if (!p) return refuse('paymentNotFound', 'there is no such payment');
   if (p.closed?.kind === 'bounced') return [];
   if (!p.funded) return refuse('illegalStep', 'the payment is not funded: there is no payout that could be impossible');
-  if (p.funded.rule === 'cashback')
-    return refuse('illegalStep', 'it pays out cashback: nobody paid it in to whom it could go back');
   if (p.batch)
     return refuse('illegalStep', `its payout is paid with others (batch ${p.batch.id}): wait until that lets it go`);
   if (p.payout?.attempts.some(canLand))

@@ -27,9 +27,9 @@ export { Deposit, SourceTerms, TokenRef, Transfer, transferId } from './shapes.t
  * receiver's account. 5: a payout may land with less than was ordered, which an operator may accept. 6: a refund says what sending it costs,
  * who asked for it and why; its address says how it was proven; an app's policy for money that is not what was agreed, and what was decided
  * by it; all that may become of a transfer may become of a refund; a bounce says why a payout is impossible. 7: a payout may be paid with
- * others in one transaction.
+ * others in one transaction. 8: a registered transaction may transfer no accepted token to the payment.
  */
-export const paymentSchemaVersion = 7;
+export const paymentSchemaVersion = 8;
 
 export const paymentTypes = ['exactIn', 'exactOut', 'anyAmount'] as const;
 
@@ -93,6 +93,8 @@ export const paymentEventSchemas = {
   /** The deposit is that of the chain's family: each family has one, disclosed when it is first chosen. */
   SourceChosen: Type.Object({ chainId: Chain, tokenAddress: Address, deposit: Deposit, chosenAt: Time }, closed),
   PayinRegistered: Type.Object({ txHash: Hash, senderAddress: Address, registeredAt: Time }, closed),
+  /** The registered transaction succeeded, and a node returns no transfer of an accepted token to the payment's deposit in it. */
+  RegisteredPayinEmpty: Type.Object({ txHash: Hash, foundAt: Time }, closed),
   PayinDetected: Type.Object({ transfer: Transfer }, closed),
   PayinOrphaned: Type.Object({ transferId: TransferId, blockHash: Hash }, closed),
   /** A counted payin vanished after its payment was funded: a loss, recorded for the operator. */

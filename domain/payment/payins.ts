@@ -14,6 +14,8 @@ export interface Sighting {
   readonly transfer: Transfer;
   /** Deep enough on its chain that it cannot leave it any more. */
   readonly final: boolean;
+  /** Whether an operator gave the unmatched transfer to this payment. The payment records such a payin even if it has `payinsMax` others. */
+  readonly assigned?: boolean;
   readonly now: Instant;
 }
 
@@ -45,6 +47,15 @@ export function registerPayin(
   return [{ type: 'PayinRegistered', data: { txHash, senderAddress, registeredAt: now } }];
 }
 
+/** The registered transaction succeeded and transfers no accepted token to the payment. Changes nothing where a payin of it is known. */
+export function findRegisteredEmpty(p: PaymentState, txHash: string, now: Instant): Decision<PaymentEvent> {
+  if (!p) return refuse('paymentNotFound', 'no payment has this id: check it against the create response');
+  const { registered, payins } = p;
+  if (registered?.txHash !== txHash || registered.isEmpty) return [];
+  if (payins.some(({ transfer }) => transfer.txHash === txHash)) return [];
+  return [{ type: 'RegisteredPayinEmpty', data: { txHash, foundAt: now } }];
+}
+
 function whyNoOther(p: Payment): string | undefined {
   const status = statusOf(p);
   if (status !== 'payment_unpaid' && status !== 'payment_started') return `the payment is ${status}`;
@@ -57,12 +68,12 @@ function whyNoOther(p: Payment): string | undefined {
  * A transfer to this payment's deposit address. Seen again it changes nothing; final, it may fund or bounce the payment.
  * Anybody can make a token log a transfer of nothing from anywhere: it is no payin.
  */
-export function recordPayin(p: PaymentState, { transfer, final, now }: Sighting): Decision<PaymentEvent> {
+export function recordPayin(p: PaymentState, { transfer, final, assigned, now }: Sighting): Decision<PaymentEvent> {
   if (!p) return refuse('paymentNotFound', 'the deposit belongs to a payment that is not in the log');
   if (BigInt(transfer.amount) === 0n) return [];
   const known = p.payins.find((payin) => payin.id === transferId(transfer));
   if (known?.phase === 'confirmed') return [];
-  if (!takesUp(p, transfer)) return [];
+  if (!assigned && !takesUp(p, transfer)) return [];
   if (known && known.moves >= 2 * movesMax) return movesTooOften;
   const events: PaymentEvent[] = [];
   const moved = known?.phase === 'detected' && known.transfer.blockHash !== transfer.blockHash;

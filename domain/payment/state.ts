@@ -41,7 +41,8 @@ export interface Payment extends Paid {
   /** How often its payer chose what to pay from. */
   readonly choices: number;
   /** The last hint where the payin is to be looked for, and how many there were. */
-  readonly registered: { readonly txHash: string; readonly senderAddress: string } | null;
+  /** The transaction that was named as the payin. `isEmpty`: it transfers no accepted token to the payment. */
+  readonly registered: { readonly txHash: string; readonly senderAddress: string; readonly isEmpty: boolean } | null;
   readonly registrations: number;
   readonly payout: TransferLeg<TokenRef> | null;
   /** Why an operator has put the payout on hold. */
@@ -110,8 +111,10 @@ function evolvePayin(p: Payment, event: PaymentEvent): Payment | undefined {
     }
     case 'PayinRegistered': {
       const { txHash, senderAddress } = event.data;
-      return { ...p, registered: { txHash, senderAddress }, registrations: p.registrations + 1 };
+      return { ...p, registered: { txHash, senderAddress, isEmpty: false }, registrations: p.registrations + 1 };
     }
+    case 'RegisteredPayinEmpty':
+      return p.registered?.txHash === event.data.txHash ? { ...p, registered: { ...p.registered, isEmpty: true } } : p;
     case 'PayinDetected':
       return { ...p, payins: withPayin(p, event.data.transfer, 'detected') };
     case 'PayinConfirmed':

@@ -242,5 +242,12 @@ const messages = {
 function errorOf(p: Payment): Pick<PaymentView, 'errorCode' | 'errorMessage'> {
   return p.closed?.kind === 'bounced'
     ? { errorCode: p.closed.code, errorMessage: messages[p.closed.code] }
-    : { errorCode: null, errorMessage: null };
+    : { errorCode: null, errorMessage: emptyPayin(p) };
+}
+
+/** The registered transaction brought nothing, and no other money has arrived. */
+function emptyPayin({ registered, payins, terms: { deposit } }: Payment): string | null {
+  if (!registered?.isEmpty || payins.length > 0) return null;
+  const { txHash } = registered;
+  return `The registered transaction ${txHash} contains no accepted token for this payment's address ${deposit.address}. Check the token, its contract and the receiver, or register another transaction.`;
 }

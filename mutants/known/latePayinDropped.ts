@@ -4,8 +4,8 @@ export const mutant: Mutant = {
   bug: 'money that comes after the end is not recorded',
   seenIn: 'BTCPay and others: an expired invoice is watched no more',
   file: 'domain/payment/payins.ts',
-  from: '  if (!takesUp(p, transfer)) return [];',
-  to: '  if (p.closed || !takesUp(p, transfer)) return [];',
+  from: '  if (!assigned && !takesUp(p, transfer)) return [];',
+  to: '  if (p.closed || (!assigned && !takesUp(p, transfer))) return [];',
   breaks: 'everyPayinKept',
   specs: ['test/domain/payment/payins.test.ts'],
 };

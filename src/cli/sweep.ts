@@ -3,6 +3,7 @@
  * runs beside and has the keys; whoever stops this in between finds it done later.
  */
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { currentState } from '../../commands/handle.ts';
 import { orderDeployment } from '../../commands/sweeps/deploy.ts';
 import { lookAfter } from '../../commands/sweeps/numbered.ts';
 import { planAll } from '../../commands/sweeps/plans.ts';
@@ -12,6 +13,7 @@ import { PayoutBlocked } from '../../commands/transfers/ports.ts';
 import { type ChainId, chainOf } from '../../domain/chains.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import { parseAmount } from '../../domain/money.ts';
+import { paymentDecider } from '../../domain/payment/state.ts';
 import type { standingOf } from '../../domain/treasury/operation.ts';
 import { allFamilies } from '../chains/families.ts';
 import type { Core } from '../roles/core.ts';
@@ -78,6 +80,26 @@ async function sweepChain({ chainId, deps }: Chosen, options: Options, signal: A
   }
 }
 
+/** Only prints: any account may flush a deposit, and a flush pays the treasury alone. */
+const recover = (paymentId: string, { token }: { token: string }): Promise<void> =>
+  withCore(async (core) => {
+    const payment = await currentState(core.handle, paymentDecider, paymentId);
+    if (!payment) throw new Error(`there is no payment ${paymentId}: take the id of the create response`);
+    const { evm } = payment.deposits;
+    if (!evm?.salt) throw new Error('the payment has no EVM deposit: see "Other tokens" in docs/sweeps.md');
+    const [{ deps }] = chosenChains(core, 'evm') as readonly [Chosen, ...Chosen[]];
+    const treasury = deps.sweep.account;
+    const call = deps.sweep.recoveryCall?.({ address: evm.address, salt: evm.salt }, token);
+    if (!call)
+      throw new Error(`${token} is no address, or deposit ${evm.address} belongs to another treasury than ${treasury}`);
+    const { to, data } = call;
+    print(`Send this transaction from any account, on the chain where deposit ${evm.address} holds the token:`);
+    print(`  to    ${to}`, '  value 0', `  data  ${data}`);
+    print(
+      `It moves the whole balance to the treasury ${treasury}. The forwarder must exist: npm run sweep -- deploy <chain>`,
+    );
+  });
+
 const look_ms = 1_000;
 
 async function deploy(where: string): Promise<void> {
@@ -132,6 +154,14 @@ program
   .option('--gas-price-max <gwei>', 'wait while a unit of gas costs more', gwei)
   .option('--even-at-a-loss', 'also what costs more than it brings')
   .action(run);
+
+program
+  .command('recover <paymentId>')
+  .description(
+    'Prints the transaction that moves another token from an EVM deposit to the treasury. Any account can send it.',
+  )
+  .requiredOption('--token <address>', "address of the token's contract")
+  .action(recover);
 
 program
   .command('deploy <chain>')

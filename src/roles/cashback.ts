@@ -40,7 +40,14 @@ export function cashbackOf({ config, handle, clock, chains, reads }: Core, publi
   };
 }
 
-export const cashbackWorkers = ({ workHandle, clock, database, deposits, caughtUp }: Core): readonly RoleWorker[] => [
+export const cashbackWorkers = ({
+  workHandle,
+  store,
+  clock,
+  database,
+  deposits,
+  caughtUp,
+}: Core): readonly RoleWorker[] => [
   {
     worker: creditsWorker({
       handle: workHandle,
@@ -60,6 +67,7 @@ export const cashbackWorkers = ({ workHandle, clock, database, deposits, caughtU
   {
     worker: withdrawalsWorker({
       handle: workHandle,
+      store,
       clock,
       deposits,
       due: (max, now) => dueWithdrawals(database, { worker: withdrawalsWorkerName, max, now }),

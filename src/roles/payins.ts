@@ -4,7 +4,7 @@ import type { Ingester } from '../../commands/chainPorts.ts';
 import { recordUnmatched } from '../../commands/recordUnmatched.ts';
 import { chainOf } from '../../domain/chains.ts';
 import { payinAddress } from '../../domain/payment/payins.ts';
-import { hour_ms, minute_ms, plus } from '../../domain/time.ts';
+import { day_ms, hour_ms, minute_ms, plus } from '../../domain/time.ts';
 import { projectedChannel } from '../../projections/commit.ts';
 import { matchDeposits } from '../../queries/deposits.ts';
 import {
@@ -85,6 +85,17 @@ export function payinRange(core: Core, failures: WorkFailures, ingester: Ingeste
     },
     setAside: (address) =>
       failures.note(unexplainedName(chainId), address, 'its balance is not explained yet', clock.now()),
+    stray: once(
+      day_ms,
+      clock,
+      ({ account }) => account,
+      ({ owner: address, account, token, amount }) =>
+        telemetry.alarm(
+          'depositStray',
+          { chainId, address, account, token, amount: String(amount) },
+          'a deposit holds tokens that no payin is read from',
+        ),
+    ),
     setUnreadableAside: setsUnreadableAside(core, failures, chainId),
   };
 }

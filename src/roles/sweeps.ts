@@ -8,7 +8,9 @@ import { paymentDecider } from '../../domain/payment/state.ts';
 import { terminalStatuses } from '../../domain/payment/view.ts';
 import { hour_ms, minute_ms, plus } from '../../domain/time.ts';
 import { paidDeposits } from '../../queries/deposits.ts';
+import { createFailures } from '../postgres/failures.ts';
 import { sweepsWorker } from '../subscribers/sweeps.ts';
+import { unexplainedName } from '../subscribers/unexplained.ts';
 import type { Core } from './core.ts';
 import type { RoleWorker } from './roleWorkers.ts';
 
@@ -29,7 +31,10 @@ export function sweepDepsFor(
   const since = () => (lately ? { since: plus(clock.now(), -lately_ms) } : {});
   const paid = (after: PaidDeposit | null, max: number) =>
     paidDeposits(database, chainId, { statuses, after: after?.paymentId ?? '', max, ...since() });
-  return { handle, clock, crash, by, sweep, coin, paid };
+  const failures = createFailures(database);
+  const readUnrecorded = (address: string) =>
+    failures.note(unexplainedName(chainId), address, 'a sweep found money that is not recorded', clock.now());
+  return { handle, clock, crash, by, sweep, coin, paid, readUnrecorded };
 }
 
 /** None where the configuration does not ask for it. */

@@ -6,8 +6,8 @@ import { recordPayin, takenUp } from '../../commands/recordPayin.ts';
 import { type ChainId, chainOf } from '../../domain/chains.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import type { Transfer } from '../../domain/payment/events.ts';
-import { paysInto } from '../../domain/payment/payins.ts';
-import { type Payment, paymentDecider } from '../../domain/payment/state.ts';
+import { findRegisteredEmpty, paysInto } from '../../domain/payment/payins.ts';
+import { type Payment, type PaymentState, paymentDecider } from '../../domain/payment/state.ts';
 import type { Instant } from '../../domain/time.ts';
 import { type RangeDeps, recordAnew, Unproven } from './payinRange.ts';
 import type { Worker } from './worker.ts';
@@ -43,12 +43,24 @@ export function createPayinLookUp({ handle, clock, ingesters, signal }: PayinLoo
       });
   };
 
+  /** Nodes may differ by a block: only a transaction that succeeded before the look-up is known to transfer nothing. */
+  async function isEmpty(ingester: Ingester, txHash: string): Promise<boolean> {
+    if (!(await ingester.hasSucceeded?.(txHash, signal))) return false;
+    return (await ingester.lookUp(txHash, signal)).length === 0;
+  }
+
+  async function recordEmpty({ paymentId, appId }: Payment['terms'], txHash: string): Promise<void> {
+    const decide = (state: PaymentState) => findRegisteredEmpty(state, txHash, clock.now());
+    await handle(paymentDecider, paymentId, decide, { cause: 'worker:payinLookUp', appId });
+  }
+
   async function search(ingester: Ingester, { terms, deposits }: Payment, txHash: string): Promise<void> {
     for (let tries = 0; tries < triesMax && !signal.aborted; tries += 1) {
       const transfers = await ingester.lookUp(txHash, signal);
       const ours = transfers.filter((transfer) => paysInto(deposits, transfer));
       for (const transfer of ours) await recordPayin({ handle, clock }, terms, { transfer, final: false });
-      if (transfers.length > 0) return;
+      if (ours.length > 0) return;
+      if (transfers.length > 0 || (await isEmpty(ingester, txHash))) return recordEmpty(terms, txHash);
       await clock.sleep(Math.max(chainOf(terms.source.chainId).block_ms, pauseLeast_ms), signal);
     }
   }

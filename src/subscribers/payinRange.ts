@@ -4,6 +4,7 @@ import {
   type Ingester,
   type Pass,
   type ScannedRange,
+  type StrayTokens,
   type TransferLog,
   TransferUnreadable,
   transferOf,
@@ -50,13 +51,20 @@ export interface RangeDeps {
   readonly park: (payment: PaymentRef | null, txHash: string, error: unknown) => Promise<void>;
   /** Sets a deposit aside whose balance is not explained: it is read by itself until it is, and its own payment's end waits for a while. */
   readonly setAside: (address: string) => Promise<void>;
+  /** Receives tokens at deposits that no payin is read from. They may come again. */
+  readonly stray: (tokens: StrayTokens) => void;
   /** Sets transactions aside that cannot be read and may have paid us: each is tried by itself. They may come again. */
   readonly setUnreadableAside: (found: readonly Unreadable[]) => Promise<void>;
 }
 
 /** Whether there is anything in it to be handled. */
-export const holdsAnything = ({ logs, orphaned, unexplained = [], unreadable = [] }: ScannedRange): boolean =>
-  logs.length + orphaned.length + unexplained.length + unreadable.length > 0;
+export const holdsAnything = ({
+  logs,
+  orphaned,
+  unexplained = [],
+  unreadable = [],
+  stray = [],
+}: ScannedRange): boolean => logs.length + orphaned.length + unexplained.length + unreadable.length + stray.length > 0;
 
 /** `known`: the log had it and was not changed. */
 export type Outcome = 'known' | 'recorded' | 'unmatched' | 'setAside';
@@ -70,7 +78,7 @@ export interface HandledTransfer {
 }
 
 /** Without `next`: something read by itself. */
-type Handed = Pick<ScannedRange, 'logs' | 'orphaned' | 'unexplained' | 'unreadable'> &
+type Handed = Pick<ScannedRange, 'logs' | 'orphaned' | 'unexplained' | 'unreadable' | 'stray'> &
   Partial<Pick<ScannedRange, 'next'>>;
 
 /**
@@ -85,6 +93,7 @@ export async function handleRange(
 ): Promise<readonly HandledTransfer[]> {
   await deps.caughtUp(signal);
   for (const address of range.unexplained ?? []) await deps.setAside(address);
+  for (const tokens of range.stray ?? []) deps.stray(tokens);
   const unreadable = await maybeOurs(range.unreadable ?? [], deps);
   if (unreadable.length > 0) await deps.setUnreadableAside(unreadable);
   if (range.orphaned.length > 0) await orphanAbove(deps, believed(pass, range), signal);

@@ -1,4 +1,5 @@
-/** Creates payments of withdrawals that a crash has left without them. */
+/** Creates payments of withdrawals that a crash has left without them, and returns the cents of those that cannot be paid out. */
+import { type ReturnDeps, returnBounced } from '../../commands/returnWithdrawal.ts';
 import { type FinishDeps, finishWithdrawal } from '../../commands/withdrawCashback.ts';
 import type { Instant } from '../../domain/time.ts';
 import type { Worker } from './worker.ts';
@@ -8,7 +9,7 @@ interface UnfinishedWithdrawal {
   readonly paymentId: string;
 }
 
-export interface WithdrawalsDeps extends FinishDeps {
+export interface WithdrawalsDeps extends FinishDeps, ReturnDeps {
   readonly due: (max: number, now: Instant) => Promise<readonly UnfinishedWithdrawal[]>;
 }
 
@@ -21,7 +22,9 @@ export function withdrawalsWorker({ due, ...deps }: WithdrawalsDeps): Worker<Unf
     due,
     keyOf: ({ paymentId }) => paymentId,
     async act({ appId, paymentId }) {
-      const refused = await finishWithdrawal(deps, appId, paymentId, { cause: `worker:${withdrawalsWorkerName}` });
+      const by = { cause: `worker:${withdrawalsWorkerName}` } as const;
+      const refused =
+        (await finishWithdrawal(deps, appId, paymentId, by)) ?? (await returnBounced(deps, appId, paymentId, by));
       if (refused) throw new Error(`${refused.refused}: ${refused.message}`);
     },
   };

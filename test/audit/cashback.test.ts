@@ -3,7 +3,7 @@
  * log is made by the product's own decisions, the frauds are planted into it.
  */
 import assert from 'node:assert/strict';
-import { cashback, receive, type Withdrawal, withdraw } from '../../domain/cashback.ts';
+import { cashback, receive, returnWithdrawal, type Withdrawal, withdraw } from '../../domain/cashback.ts';
 import { credit, earn, spend } from '../../domain/credit.ts';
 import { type DomainEvent, fold } from '../../domain/decider.ts';
 import { earningsOf, payOutCashback } from '../../domain/payment/cashback.ts';
@@ -34,7 +34,7 @@ const order = {
   ...{ account: customerWallet, appId, digest, orderId: null, cents: 30n, amountLocal: null },
   ...{ currencyLocal: null, about: null, signedAt: at },
 };
-const spent = spend(withCredit, order, at).events as readonly DomainEvent[];
+const spent = spend(withCredit, order, 'key', at).events as readonly DomainEvent[];
 const received = receive(
   cashback.initial,
   { ordinal: 1, account: customerWallet, digest, orderId: null, cents: 30n },
@@ -124,6 +124,33 @@ describe('the audit of cashback', () => {
 
   it('finds cashback that was withdrawn and that no payment pays out', async () => {
     assert.deepEqual(await tell(but(paidOut)), [`accountWrong ${merchant} 1`]);
+  });
+
+  describe('of a withdrawal whose payment bounced', () => {
+    const bounce = bounced('payoutImpossible', '0.30');
+    const [taken] = withdrawn as readonly { readonly data: { readonly after: typeof cashback.initial } }[];
+    assert.ok(taken);
+    const [returned] = returnWithdrawal(
+      taken.data.after,
+      { paymentId: withdrawalId, cents: 30n },
+      { seen: taken.data.after, now: at },
+    ) as readonly DomainEvent[];
+    assert.ok(returned);
+    const again = [...whole, ...on(paidOut, bounce), ...on(merchant, returned)];
+
+    it('finds nothing where its cents returned to the account', async () => assert.deepEqual(await tell(again), []));
+
+    it('finds cents that returned although the payment did not bounce', async () => {
+      assert.deepEqual(await tell([...whole, ...on(merchant, returned)]), [`accountWrong ${merchant} 2`]);
+    });
+
+    it('finds cents that never returned, or more of them than were withdrawn', async () => {
+      assert.deepEqual(await tell([...whole, ...on(paidOut, bounce)]), [`accountWrong ${paidOut} 2`]);
+      const more = instead(again, merchant, 'WithdrawalReturned', (data: { after: object }) => ({
+        ...{ cents: '31', after: { ...data.after, balance_cents: '31' } },
+      }));
+      assert.deepEqual(await tell(more), [`accountWrong ${merchant} 2`]);
+    });
   });
 
   it('finds credit that is spent beyond what was earned', async () => {

@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict';
 import { currentState } from '../../commands/handle.ts';
 import { finishMatch, matchUnmatched, refundUnmatched } from '../../commands/matchUnmatched.ts';
+import { recordPayin } from '../../commands/recordPayin.ts';
 import { recordUnmatched } from '../../commands/recordUnmatched.ts';
 import { unmatchedRefundOwner } from '../../commands/transfers/owners/unmatched.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import { type Transfer, transferId } from '../../domain/payment/events.ts';
+import { payinsMax } from '../../domain/payment/payins.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';
 import { viewOf } from '../../domain/payment/view.ts';
 import { badChecksum, muxedReceiver, payer, stellarReceiver, stellarTreasury } from '../support/contractPayments.ts';
-import { created, expired, minute, payin, stellarUsdc, terms, unpaid } from '../support/payments.ts';
+import { created, detected, expired, minute, payin, stellarUsdc, terms, unpaid } from '../support/payments.ts';
 import { sendingBack } from '../support/payoutCosts.ts';
 import { accepted, Crashed, crashAt, processes } from '../support/processes.ts';
 
@@ -106,6 +108,46 @@ describe('money that no payment has claimed', () => {
       assert.deepEqual(await paidWith(), [[id, 'counted']]);
     });
   }
+
+  for (const after of ['the process died', 'the match was decided']) {
+    it(`reaches its payment once when that fills up after ${after}`, async () => {
+      const { deps, start, clock, typesIn } = await world();
+      const fillUp = async () => {
+        for (let n = 0; n < payinsMax; n += 1) {
+          const amount = n < payinsMax / 2 ? '0.02' : '1.00';
+          const part = { ...payin({ tx: `part-${n}`, amount, in: stellarUsdc }), to: stellarTreasury, memo: 'm' };
+          await accepted(recordPayin(deps, { paymentId, appId: terms().appId }, { transfer: part, final: false }));
+        }
+        if (after === 'the process died') throw new Crashed('unmatched.afterAssigned');
+      };
+      const matching = matchUnmatched({ ...deps, crash: fillUp }, id, paymentId, { cause: 'operator:test' });
+      if (after === 'the process died') {
+        await assert.rejects(matching, Crashed);
+        assert.equal(await finishMatch({ handle: start(), clock }, id), undefined);
+      } else await accepted(matching);
+      assert.equal(await finishMatch({ handle: start(), clock }, id), undefined);
+      const payment = (await currentState(start(), paymentDecider, paymentId)) ?? assert.fail();
+      assert.equal(payment.payins.filter((each) => each.id === id && each.phase === 'confirmed').length, 1);
+      assert.deepEqual([payment.payins.length, payment.funded?.received], [payinsMax + 1, 100_100_000n]);
+      assert.deepEqual(await typesIn(stream), ['UnmatchedPayinSeen', 'UnmatchedPayinAssigned']);
+    });
+  }
+
+  it('is not given to a payment that is full already, and can be ordered back', async () => {
+    const { deps, typesIn } = await world();
+    const parts = Array.from({ length: payinsMax }, (_, n) =>
+      detected({ ...payin({ tx: `part-${n}`, amount: '1.00', in: stellarUsdc }), to: stellarTreasury, memo: 'm' }),
+    );
+    await accepted(deps.handle(paymentDecider, paymentId, () => parts, { cause: 'worker:test', appId: null }));
+    assert.equal(
+      refusalOf(await matchUnmatched(deps, id, paymentId, { cause: 'operator:test' })),
+      'paymentNotUpdatable',
+    );
+    await accepted(
+      refundUnmatched({ ...deps, ...sendingBack }, id, { reason: 'no order' }, { cause: 'operator:test' }),
+    );
+    assert.deepEqual(await typesIn(stream), ['UnmatchedPayinSeen', 'UnmatchedPayinRefundRequested']);
+  });
 
   it('is ordered back, to its sender or to whom the operator names', async () => {
     const ordered = async (to: { to?: string; memo?: string }) => {

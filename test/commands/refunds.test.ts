@@ -254,7 +254,7 @@ describe('a merchant’s order of refunds', () => {
       about: null,
       signedAt: minute(80),
     };
-    await accepted(handle(credit, customerWallet, (state) => spend(state, spending, minute(80)).events, facts));
+    await accepted(handle(credit, customerWallet, (state) => spend(state, spending, 'key', minute(80)).events, facts));
     const ordered = await refunds.order(ours, asked(byMerchant), by);
     assert.ok(!isRefusal(ordered));
     const { order, request } = ordered.refunds[0] ?? assert.fail('nothing was ordered');

@@ -27,7 +27,7 @@ describe('registering a payin', () => {
   it('keeps the hint, answers a repeat with what it decided, and takes another', async () => {
     const { register, types, looked } = await world();
     const first = await accepted(register(own, hint, by));
-    assert.deepEqual(first.payment.registered, { txHash, senderAddress: customerWallet });
+    assert.deepEqual(first.payment.registered, { txHash, senderAddress: customerWallet, isEmpty: false });
     assert.deepEqual(await register(own, hint, by), first);
     const another = hashOf('another');
     const { payment } = await accepted(register(own, { ...hint, txHash: another }, by));

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
+import { findWithdrawal } from '../../commands/findWithdrawal.ts';
 import { currentState, type Handle } from '../../commands/handle.ts';
 import { createWithdrawCashback, finishWithdrawal } from '../../commands/withdrawCashback.ts';
 import { cashback, receive } from '../../domain/cashback.ts';
 import type { Chain } from '../../domain/chains.ts';
 import { isRefusal, type Refusal, refuse } from '../../domain/decider.ts';
+import { bounceImpossible } from '../../domain/payment/close.ts';
 import { nextStep } from '../../domain/payment/next.ts';
 import { requestPayout } from '../../domain/payment/payout.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';
@@ -140,7 +142,7 @@ describe('withdrawing cashback', () => {
       const [waiting] = open;
       assert.ok(waiting);
       const { paymentId } = waiting;
-      const worker = withdrawalsWorker({ ...deps(), due: async () => [] });
+      const worker = withdrawalsWorker({ ...deps(), store: world.store, due: async () => [] });
       if (finish === 'worker') await worker.act({ appId, paymentId }, signal);
       const payment = await paymentOf(await withdraw(finish, 100n));
       assert.equal(payment.terms.paymentId, paymentId);
@@ -149,6 +151,57 @@ describe('withdrawing cashback', () => {
       assert.deepEqual((await account()).open, []);
       assert.equal((await world.store.read(`payment-${paymentId}`)).length, 2);
     }
+  });
+
+  describe('whose receiver can never be paid', () => {
+    const bounce = (paymentId: string) =>
+      world.handle(paymentDecider, paymentId, (state) => bounceImpossible(state, 'frozen', world.clock.now()), {
+        cause: 'operator:spec',
+        appId,
+      });
+    const worker = () => withdrawalsWorker({ ...deps(), store: world.store, due: async () => [] });
+
+    it('returns its cents to the account once, also by two workers at once and after other withdrawals', async () => {
+      const [first, second] = [
+        await paymentOf(await withdraw('first', 600n)),
+        await paymentOf(await withdraw('second', 300n)),
+      ];
+      for (const { terms } of [first, second]) assert.ok(!isRefusal(await bounce(terms.paymentId)));
+      const items = [first, second, first].map(({ terms: { paymentId } }) => ({ appId, paymentId }));
+      await Promise.all(items.map((item) => worker().act(item, signal)));
+      await worker().act(items[0] ?? assert.fail(), signal);
+      const { balance_cents, withdrawn_cents, returned_cents } = await account();
+      assert.deepEqual([balance_cents, withdrawn_cents, returned_cents], ['1000', '900', '900']);
+      const types = (await world.store.read(`cashback-${appId}`)).map(({ type }) => type);
+      assert.equal(types.filter((type) => type === 'WithdrawalReturned').length, 2);
+    });
+
+    it('can be withdrawn to another wallet by another name', async () => {
+      const { terms } = await paymentOf(await withdraw('november', 1_000n));
+      await bounce(terms.paymentId);
+      await worker().act({ appId, paymentId: terms.paymentId }, signal);
+      const again = { ...settlement, receiverAddress: p.customerWallet };
+      const payment = await paymentOf(await withdraw('december', 1_000n, { settlement: again }));
+      assert.equal(payment.terms.destination.receiverAddress, p.customerWallet);
+      // The same name is the withdrawal that bounced, and takes nothing.
+      assert.equal((await paymentOf(await withdraw('november', 1_000n))).closed?.kind, 'bounced');
+      assert.equal((await account()).balance_cents, '0');
+    });
+
+    it('has nothing to return while its payment can be paid', async () => {
+      const { terms } = await paymentOf(await withdraw('november', 600n));
+      await worker().act({ appId, paymentId: terms.paymentId }, signal);
+      assert.equal((await account()).balance_cents, '400');
+    });
+
+    it('is no withdrawal that a signer finds once it has returned', async () => {
+      const { terms } = await paymentOf(await withdraw('november', 600n));
+      const find = () => findWithdrawal(world.store, terms);
+      assert.equal((await find())?.cents, '600');
+      await bounce(terms.paymentId);
+      await worker().act({ appId, paymentId: terms.paymentId }, signal);
+      assert.equal(await find(), undefined);
+    });
   });
 
   it('knows nothing to finish of an account without withdrawals', async () =>

@@ -61,7 +61,7 @@ const spent = (cents: bigint, balance: bigint, more: Partial<SpendOrder> = {}): 
   } satisfies CreditSpent,
 });
 const verdictAfter = (history: readonly CreditEvent[], asked: SpendOrder, at: Instant = now) =>
-  spend(fold(credit, history), asked, at).verdict;
+  spend(fold(credit, history), asked, 'key', at).verdict;
 
 describe('credit earned', () => {
   it('is the payment’s share, once', () => {
@@ -92,12 +92,12 @@ describe('credit earned', () => {
 describe('credit spent', () => {
   it('pays the merchant of the message', () =>
     given([earned(250n, 250n)])
-      .when((state) => spend(state, order(90n), now).events)
+      .when((state) => spend(state, order(90n), 'key', now).events)
       .then([spent(90n, 160n)]));
 
   it('may go down to nothing, never below', () => {
     given([earned(250n, 250n)])
-      .when((state) => spend(state, order(250n), now).events)
+      .when((state) => spend(state, order(250n), 'key', now).events)
       .then([spent(250n, 0n)]);
     assert.equal(verdictAfter([earned(250n, 250n)], order(251n)), 'outOfCredit');
     assert.equal(verdictAfter([], order(1n)), 'outOfCredit');
@@ -107,7 +107,7 @@ describe('credit spent', () => {
     const history = [earned(90n, 90n), spent(90n, 0n)];
     assert.equal(verdictAfter(history, order(90n), plus(now, 60 * minute_ms)), 'spent');
     given(history)
-      .when((state) => spend(state, order(90n), now).events)
+      .when((state) => spend(state, order(90n), 'key', now).events)
       .thenNothing();
   });
 
@@ -116,19 +116,19 @@ describe('credit spent', () => {
     const again = order(90n, { digest: digestOf(2) });
     assert.equal(verdictAfter(history, again), 'spent');
     given(history)
-      .when((state) => spend(state, again, now).events)
+      .when((state) => spend(state, again, 'key', now).events)
       .thenNothing();
     assert.equal(verdictAfter(history, order(91n, { digest: digestOf(2) })), 'orderConflict');
   });
 
   it('knows an order by its merchant: two may use the same id', () =>
     given([earned(250n, 250n), spent(90n, 160n)])
-      .when((state) => spend(state, order(90n, { appId: 'merchant_bakery', digest: digestOf(2) }), now).events)
+      .when((state) => spend(state, order(90n, { appId: 'merchant_bakery', digest: digestOf(2) }), 'key', now).events)
       .then([spent(90n, 70n, { appId: 'merchant_bakery', digest: digestOf(2) })]));
 
   it('takes each message without an order for itself', () =>
     given([earned(250n, 250n), spent(90n, 160n, { orderId: null })])
-      .when((state) => spend(state, order(90n, { orderId: null, digest: digestOf(2) }), now).events)
+      .when((state) => spend(state, order(90n, { orderId: null, digest: digestOf(2) }), 'key', now).events)
       .then([spent(90n, 70n, { orderId: null, digest: digestOf(2) })]));
 
   it('counts a message for five minutes before and after its time, and not a millisecond more', () => {
@@ -172,7 +172,7 @@ describe('a credit account', () => {
           const decided =
             kind === 'earn'
               ? earn(state, earning(cents, { paymentId: String(n) }), now)
-              : spend(state, asked, now).events;
+              : spend(state, asked, 'key', now).events;
           assert.ok(Array.isArray(decided));
           for (const event of decided as readonly CreditEvent[]) {
             if (event.type === 'CreditEarned') {

@@ -113,7 +113,7 @@ describe('what buyers spend', () => {
       signedAt: clock.now(),
       ...more,
     };
-    await handle(credit, buyer, (state) => spend(state, order, clock.now()).events, facts);
+    await handle(credit, buyer, (state) => spend(state, order, 'key', clock.now()).events, facts);
   }
   const account = (appId: string) => currentState(given.world.handle, cashback, appId);
 

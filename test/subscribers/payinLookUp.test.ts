@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict';
+import { setTimeout } from 'node:timers/promises';
 import type { Ingester } from '../../commands/chainPorts.ts';
 import { currentState } from '../../commands/handle.ts';
-import type { Transfer } from '../../domain/payment/events.ts';
+import { fold } from '../../domain/decider.ts';
+import type { PaymentEvent, Transfer } from '../../domain/payment/events.ts';
+import { registerPayin } from '../../domain/payment/payins.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';
+import { viewOf } from '../../domain/payment/view.ts';
 import { createConfirming } from '../../src/subscribers/confirming.ts';
-import { parkedPayinKey, parkedPayinsWorker } from '../../src/subscribers/payinLookUp.ts';
+import { createPayinLookUp, parkedPayinKey, parkedPayinsWorker } from '../../src/subscribers/payinLookUp.ts';
 import { Unproven } from '../../src/subscribers/payinRange.ts';
-import { customerWallet, paid, payin, terms, unpaid } from '../support/payments.ts';
+import { customerWallet, detected, minute, paid, payin, terms, unpaid } from '../support/payments.ts';
 import { accepted, processes } from '../support/processes.ts';
 
 const { paymentId } = terms();
@@ -65,6 +69,66 @@ describe('trying money again that is no payment’s and that nodes did not show 
   });
 });
 
+describe('looking for a registered payin', () => {
+  const { txHash } = payin();
+  const elsewhere = { ...payin(), to: customerWallet };
+
+  async function lookedUp(shown: { readonly succeeded: boolean; readonly transfers: readonly Transfer[] }) {
+    const { start, clock, typesIn } = processes();
+    const handle = start();
+    await accepted(handle(paymentDecider, paymentId, () => unpaid, { cause: 'worker:test', appId: null }));
+    const hint = { txHash, senderAddress: customerWallet, now: minute(1) };
+    await accepted(
+      handle(paymentDecider, paymentId, (state) => registerPayin(state, hint), { cause: 'worker:test', appId: null }),
+    );
+    const ingester = {
+      chainId: 8453,
+      lookUp: async () => shown.transfers,
+      hasSucceeded: async () => shown.succeeded,
+    } as Partial<Ingester> as Ingester;
+    const lookUp = createPayinLookUp({ handle, clock, ingesters: new Map([[8453, ingester]]), signal });
+    const payment = async () => (await currentState(start(), paymentDecider, paymentId)) ?? assert.fail();
+    lookUp(await payment(), txHash);
+    await setTimeout(50);
+    return { payment: await payment(), types: (await typesIn(`payment-${paymentId}`)).slice(2), start };
+  }
+
+  for (const [name, transfers] of [
+    ['transfers another token', []],
+    ['pays somebody else', [elsewhere]],
+  ] as const)
+    it(`states that the transaction contains no accepted token when it ${name}`, async () => {
+      const { payment, types } = await lookedUp({ succeeded: true, transfers });
+      assert.deepEqual(types, ['RegisteredPayinEmpty']);
+      const { errorMessage, errorCode, status } = viewOf(payment, minute(2));
+      assert.match(errorMessage ?? '', new RegExp(`${txHash} contains no accepted token`));
+      assert.deepEqual([errorCode, status], [null, 'payment_unpaid']);
+      // A payin that is found later counts all the same, and another transaction may be registered.
+      const paid = fold(paymentDecider, [
+        ...unpaid,
+        { type: 'RegisteredPayinEmpty', data: { txHash, foundAt: minute(2) } },
+        detected(),
+      ] as readonly PaymentEvent[]);
+      assert.equal(paid && viewOf(paid, minute(3)).errorMessage, null);
+      const another = registerPayin(payment, {
+        txHash: `0x${'cd'.repeat(32)}`,
+        senderAddress: customerWallet,
+        now: minute(3),
+      });
+      assert.ok(Array.isArray(another) && another.length === 1);
+    });
+
+  it('states nothing while no node returns the transaction as successful', async () => {
+    const { types, payment } = await lookedUp({ succeeded: false, transfers: [] });
+    assert.deepEqual([types, viewOf(payment, minute(2)).errorMessage], [[], null]);
+  });
+
+  it('records what pays the payment', async () => {
+    const { types, payment } = await lookedUp({ succeeded: true, transfers: [elsewhere, { ...payin(), index: 1 }] });
+    assert.deepEqual([types, viewOf(payment, minute(2)).errorMessage], [['PayinDetected'], null]);
+  });
+});
+
 async function world(history: typeof paid, transfers: readonly Transfer[], key = item.key) {
   const around = { agreed: true, unmatched: [] as Transfer[] };
   const { start, clock } = processes();
@@ -93,6 +157,7 @@ async function world(history: typeof paid, transfers: readonly Transfer[], key =
     beyond: () => {},
     park: async () => assert.fail('it is set aside already'),
     setAside: async () => {},
+    stray: () => {},
     setUnreadableAside: async () => {},
     due: async () => [{ key }],
   });

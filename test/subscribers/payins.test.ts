@@ -711,6 +711,7 @@ async function watching(transfers: readonly Transfer[]) {
       around.endsPassed.push(around.cursor?.blockNumber ?? 0n);
     },
     park: async (_, txHash) => void around.parked.push(txHash),
+    stray: () => {},
     setUnreadableAside: async (found) =>
       void around.unread.push(
         ...found.map(({ txHash, addresses }) => `${txHash} of ${addresses} at ${around.cursor?.blockNumber}`),

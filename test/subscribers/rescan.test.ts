@@ -133,6 +133,7 @@ async function operator(ingester: Ingester, address: string, memo: string | null
     unmatched: (transfer) => recordUnmatched(world, transfer),
     payinsInBlocks: async () => [],
     park: async (_, txHash) => void parked.push(txHash),
+    stray: () => {},
     setAside: async (address) => assert.fail(`${address} is explained`),
   };
   return {

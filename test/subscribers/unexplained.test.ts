@@ -31,6 +31,7 @@ describe('a deposit that was set aside', () => {
       unmatched: async () => assert.fail('nothing is shared'),
       payinsInBlocks: async () => [],
       park: async (_, txHash, error) => assert.fail(`${txHash}: ${error}`),
+      stray: () => {},
       setAside: async () => assert.fail('it is set aside already'),
       due: async () => [{ key: p.depositAddress }],
       alarm: (address) => void alarms.push(address),

@@ -53,6 +53,7 @@ describe('a transaction that could not be read', () => {
       unmatched: async ({ txHash }) => around.unmatched.push(txHash) > 0,
       payinsInBlocks: async () => [],
       park: async (_, txHash, error) => assert.fail(`${txHash}: ${error}`),
+      stray: () => {},
       setAside: async () => assert.fail('nothing is unexplained'),
       due: async () => [],
     });

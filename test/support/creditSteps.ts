@@ -33,7 +33,7 @@ export function onCredit(state: CreditState, step: CreditStep, now: Instant): De
     about: isOrder ? 'käse "\\u0000"' : null,
     signedAt: now,
   };
-  return spend(state, order, now).events;
+  return spend(state, order, 'key', now).events;
 }
 
 /** Any payment may arrive here: whether it was spent is another spec's matter. */

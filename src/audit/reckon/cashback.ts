@@ -18,12 +18,14 @@ export function createEarningsReckoner(out: Out): Reckoner {
   let created: Entry | null = null;
   let funded: Entry | null = null;
   let completed: Entry | null = null;
+  let bounced: Entry | null = null;
   return {
     next(entry) {
       const { type, data } = entry;
       if (type === 'PaymentCreated') created ??= entry;
       if (type === 'PaymentFunded') funded ??= entry;
       if (type === 'PayoutConfirmed') completed ??= entry;
+      if (type === 'PaymentBounced') bounced ??= entry;
       if (type === 'PayinDetected' || type === 'PayinConfirmed')
         payins.set(transferId(data.transfer), { from: data.transfer.from, amount: BigInt(data.transfer.amount) });
     },
@@ -38,6 +40,17 @@ export function createEarningsReckoner(out: Out): Reckoner {
           words: withdrawnWords({ ...created.data.destination, amount: funded.data.received, fee: created.data.fee }),
           code: 'fundingWrong',
         });
+      if (bounced && funded.data.rule === 'cashback') {
+        const { token } = created.data.source;
+        const cents = scaled(BigInt(funded.data.received), token.decimals, centDecimals);
+        out.paired(`returned ${paymentId}`, {
+          side: 'cause',
+          where: whereOf(bounced),
+          at: bounced.at,
+          words: `${cents} cents`,
+          code: 'accountWrong',
+        });
+      }
       if (!completed) return;
       for (const [account, cents] of earned(created, funded))
         out.paired(`earned ${paymentId} ${account}`, {
@@ -90,6 +103,7 @@ export function createAccountReckoner(out: Out): Reckoner {
       const { type, data } = entry;
       if (type === 'CreditEarned' || type === 'CashbackReceived') balance += BigInt(data.cents);
       else if (type === 'CreditSpent' || type === 'CashbackWithdrawn') balance -= BigInt(data.cents);
+      else if (type === 'WithdrawalReturned') balance += BigInt(data.cents);
       if (data.after && (BigInt(data.after.balance_cents) !== balance || balance < 0n))
         out.find(
           findingAt('accountWrong', entry, `it says ${data.after.balance_cents} cents, its events make ${balance}`),
@@ -114,6 +128,7 @@ export function createAccountReckoner(out: Out): Reckoner {
         side: 'consequence',
         words: `${words} to ${stream.slice('cashback-'.length)}`,
       });
+    if (type === 'WithdrawalReturned') out.paired(`returned ${data.paymentId}`, { ...own, side: 'consequence', words });
     if (type === 'CashbackWithdrawn') {
       const amount = scaled(BigInt(data.cents), centDecimals, data.token.decimals).toString();
       out.paired(`withdrawn ${data.paymentId}`, { ...own, side: 'cause', words: withdrawnWords({ ...data, amount }) });

@@ -9,6 +9,8 @@ import { boundedMap } from '../boundedMap.ts';
 import type { RawAccount } from './reads.ts';
 
 export const tokenProgram = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
+/** Keeps tokens with extensions. No token of the catalogue is kept by it. */
+export const token2022Program = 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb';
 const tokenProgramKey = new PublicKey(tokenProgram);
 const associatedProgram = new PublicKey('ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL');
 

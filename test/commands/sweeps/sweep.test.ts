@@ -71,6 +71,15 @@ describe('a sweep of a chain', () => {
     });
   });
 
+  it('has the history of deposits read that hold unrecorded money', async () => {
+    const world = sweptWorld();
+    world.given(usdc, 5, 4, 6);
+    for (const address of ['a', 'c']) world.refused.add(address);
+    world.unrecorded.add('c');
+    await world.swept();
+    assert.deepEqual(world.read, ['c']);
+  });
+
   it('leaves what its token refuses, and takes the others', async () => {
     const world = sweptWorld();
     world.given(usdc, 5, 4, 6);

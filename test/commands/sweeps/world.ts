@@ -34,6 +34,8 @@ export function sweptWorld({ depositsMax = 3, partsMax = 2 } = {}) {
   /** In the coin, for each deposit of a transaction. */
   const cost = { perDeposit: usd(0.5) };
   const refused = new Set<string>();
+  const unrecorded = new Set<string>();
+  const read: string[] = [];
   const engine = { is: 'does it' as Engine };
   const seen: string[] = [];
 
@@ -54,7 +56,12 @@ export function sweptWorld({ depositsMax = 3, partsMax = 2 } = {}) {
     held: async (deposits) => held(deposits),
     async plan(wanted, most) {
       const good = wanted.filter(({ address }) => !refused.has(address));
-      const left = wanted.filter(({ address }) => refused.has(address)).map((each) => ({ ...each, why: 'refused' }));
+      const left = wanted
+        .filter(({ address }) => refused.has(address))
+        .map((each) => ({
+          ...{ ...each, why: 'refused' },
+          ...(unrecorded.has(each.address) && { unrecorded: true as const }),
+        }));
       const count = Math.min(most, Math.ceil(good.length / depositsMax));
       const parts = Array.from({ length: count }, (_, at) => {
         const deposits = good.slice(at * depositsMax, (at + 1) * depositsMax);
@@ -133,6 +140,7 @@ export function sweptWorld({ depositsMax = 3, partsMax = 2 } = {}) {
         .sort(byName);
       return paid.filter(({ address }) => address > (after?.address ?? '')).slice(0, max);
     },
+    readUnrecorded: async (address) => void read.push(address),
   });
 
   return {
@@ -140,6 +148,9 @@ export function sweptWorld({ depositsMax = 3, partsMax = 2 } = {}) {
     balances,
     cost,
     refused,
+    unrecorded,
+    /** Deposits whose whole history a sweep has had read. */
+    read,
     engine,
     sweep,
     operations,

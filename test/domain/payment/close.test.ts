@@ -1,4 +1,9 @@
+import assert from 'node:assert/strict';
+import { fold } from '../../../domain/decider.ts';
+import { returnedBy } from '../../../domain/payment/cashback.ts';
 import { bounceImpossible, expire } from '../../../domain/payment/close.ts';
+import type { PaymentEvent } from '../../../domain/payment/events.ts';
+import { refundable } from '../../../domain/payment/refund.ts';
 import { paymentDecider } from '../../../domain/payment/state.ts';
 import {
   attempt,
@@ -139,10 +144,21 @@ describe('an impossible payout', () => {
       .then([impossible]);
   });
 
-  it('is refused for a withdrawal of cashback, which nobody paid in', () => {
+  it('bounces a withdrawal of cashback, whose cents return to the merchant’s account: nobody can order them back', () => {
+    const withdrawal = fold(paymentDecider, [
+      created(),
+      funded([payin()], { rule: 'cashback' }),
+      impossible,
+    ] as readonly PaymentEvent[]);
+    assert.ok(withdrawal);
+    assert.deepEqual([returnedBy(withdrawal), refundable(withdrawal)], [1_001n, []]);
+    for (const history of [paid, [...paid, impossible], [created(), funded([payin()], { rule: 'cashback' })]]) {
+      const other = fold(paymentDecider, history as readonly PaymentEvent[]);
+      assert.equal(other && returnedBy(other), null);
+    }
     given([created(), funded([payin()], { rule: 'cashback' })])
       .when(bounce)
-      .thenRefused('illegalStep', /cashback/);
+      .then([impossible]);
   });
 
   it('is refused without funding, and happens once', () => {

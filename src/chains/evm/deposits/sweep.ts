@@ -1,5 +1,5 @@
 /** What deposits on an EVM chain hold, and how many of them one transaction can flush. */
-import type { Address } from 'viem';
+import { type Address, type Hex, hexToBytes, isAddress } from 'viem';
 import type {
   DepositSweep,
   HeldDeposit,
@@ -14,7 +14,7 @@ import { blockGasLimit, gasNeeded, hasCode } from '../accounts.ts';
 import { balancesOfMany } from '../balances.ts';
 import type { EvmChainConfig } from '../config.ts';
 import { finalHeight } from '../finality.ts';
-import { flushCall, forwarderAddresses } from '../forwarder.ts';
+import { depositAddresses, flushCall, forwarderAddresses } from '../forwarder.ts';
 import { missing } from '../payouts/forwarding.ts';
 import { withMargin } from '../payouts/gas.ts';
 import { createPrices, type Prices, usualCost } from '../payouts/prices.ts';
@@ -127,6 +127,10 @@ export function createEvmSweep(
     partsMax,
     depositsMax,
     forwarder: { address: factory, isThere: (signal) => late.answer((node) => hasCode(node, factory), signal) },
+    recoveryCall({ address, salt }, token) {
+      const isOurs = depositAddresses(treasury)(hexToBytes(salt as Hex)) === address;
+      return isOurs && isAddress(token) ? flushCall(treasury, [salt], token) : null;
+    },
     ready: async (gasPriceMax, signal) => void (await late.answer((node) => ready(node, gasPriceMax), signal)),
     held: (deposits, signal) => late.answer((node) => heldBy(node, ours(deposits)), signal),
     plan: (held, most, signal) => late.answer((node) => planned(node, held, most), signal),

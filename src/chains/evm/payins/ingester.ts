@@ -26,7 +26,7 @@ export function createEvmIngester(config: EvmChainConfig, rpc: EvmRpc = createEv
   const shown = createShownBlocks();
   const { reached, followed, ...scanner } = createScanner(config, rpc, { headers, shown });
   const seen = createSeenReceipts();
-  const { resolve, lookUp, hasLeft } = createReceipts(chainOf(config.chainId), rpc, { reached, seen });
+  const { resolve, lookUp, hasSucceeded, hasLeft } = createReceipts(chainOf(config.chainId), rpc, { reached, seen });
   return {
     chainId: config.chainId,
     passes,
@@ -37,6 +37,7 @@ export function createEvmIngester(config: EvmChainConfig, rpc: EvmRpc = createEv
     ...scanner,
     resolve,
     lookUp,
+    hasSucceeded,
     agreed: createWitnesses(config, rpc, { headers, shown, seen }),
     hasLeft,
     async head(signal) {

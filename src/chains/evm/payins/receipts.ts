@@ -34,7 +34,7 @@ export function createReceipts(
   chain: Chain,
   rpc: EvmRpc,
   { reached, seen }: { readonly reached: () => bigint; readonly seen: SeenReceipts },
-): Required<Pick<Ingester, 'resolve' | 'lookUp' | 'hasLeft'>> {
+): Required<Pick<Ingester, 'resolve' | 'lookUp' | 'hasSucceeded' | 'hasLeft'>> {
   const receiptIn = createBlockReceipts();
   const tries = boundedMap<number>(remembered);
   /** A block's hash says what its receipts are: a pass that comes to a block later does not ask again. */
@@ -91,6 +91,9 @@ export function createReceipts(
 
     lookUp: async (txHash, signal, whole) =>
       (await rpc.as('late').first((node) => transfersAt(node, txHash, whole), signal)) ?? [],
+
+    hasSucceeded: async (txHash, signal) =>
+      (await rpc.as('late').first(async (node) => (await receiptOf(node, txHash))?.succeeded, signal)) ?? false,
 
     hasLeft: (seen, signal) => allDeny(rpc, (node) => isShown(node, seen), signal),
   };

@@ -19,6 +19,8 @@ import { accountsOf, accountsPerCall } from '../reads.ts';
 import { createSolanaRpc, type SolanaNode, type SolanaRpc } from '../rpc.ts';
 import { tokenAccountIn, tokenAccountOf } from '../tokenProgram.ts';
 
+const unrecorded = 'holds money that is not recorded yet';
+
 /** The treasury's and the deposit's. */
 const signers = 2;
 /** Each waits some seconds until it is final. */
@@ -85,7 +87,7 @@ export function createSolanaSweep(
       for (const deposit of held) {
         if (parts.length >= most) break;
         const why = await problemWith(deposit, signal);
-        if (why !== undefined) left.push({ ...deposit, why });
+        if (why !== undefined) left.push({ ...deposit, why, ...(why === unrecorded && { unrecorded: true }) });
         else {
           const price = await freshPrice(late, [tokenAccountOf(deposit.address, deposit.token.address)], fees, {
             signal,
@@ -122,5 +124,5 @@ async function problemIn(node: SolanaNode, payment: Payment, owner: string, toke
     return confirmed.has(transferId(transfer)) || !takesUp(payment, transfer);
   });
   const all = known && history.explained && history.unreadable.length === 0;
-  return all ? undefined : 'holds money that is not recorded yet';
+  return all ? undefined : unrecorded;
 }

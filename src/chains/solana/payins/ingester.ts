@@ -70,6 +70,12 @@ export function createSolanaIngester(
       return found ?? [];
     },
 
+    hasSucceeded: async (txHash, signal) =>
+      (await rpc.as('late').first(async (node) => {
+        const found = await find(node, txHash);
+        return found && !found.transaction.failed;
+      }, signal)) ?? false,
+
     agreed: (transfer, { usd }, signal) =>
       agreedOn(
         rpc,

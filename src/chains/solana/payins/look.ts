@@ -6,6 +6,7 @@ import { callsAtOnce } from '../config.ts';
 import { blockIfThere } from '../newest.ts';
 import type { AsOf, Block, Commitment } from '../reads.ts';
 import type { SolanaNode } from '../rpc.ts';
+import { signaturesOf } from '../transactions.ts';
 import {
   type Credited,
   type Held,
@@ -52,7 +53,8 @@ export async function lookAt(
   const changed = memory.changed(all, asOf.minContextSlot);
   const byBlocks = await readByBlocks(node, asOf.commitment === 'confirmed' ? changed : [], memory.lookBefore());
   const blocks = createBlocks(node, asOf.commitment);
-  const read = await inParallel(changed, historiesAtOnce, (held) =>
+  const paidAgain = asOf.commitment === 'finalized' ? await paidTheSameAgain(node, all, memory, asOf) : [];
+  const read = await inParallel([...changed, ...paidAgain], historiesAtOnce, (held) =>
     readAccount(node, held, memory.lastRead(held.account), { asOf, blocks, byBlocks, recall }),
   );
   const unexplained = new Set(read.filter(({ explained }) => !explained).map(({ owner }) => owner));
@@ -62,6 +64,23 @@ export async function lookAt(
     unreadable: read.flatMap(({ owner, unreadable }) => unreadable.map((each) => parkedOf(owner, each))),
     read,
   };
+}
+
+/** Accounts that hold what they held although later transactions name them. Only sweeps empty accounts, and only final money is swept. */
+async function paidTheSameAgain(
+  node: SolanaNode,
+  held: readonly Held[],
+  memory: Memory,
+  asOf: LookedAsOf,
+): Promise<readonly Held[]> {
+  const { minContextSlot: slot } = asOf;
+  const found = await inParallel(memory.dueForCheck(held, slot), callsAtOnce, async ({ held: each, newest: until }) => {
+    const later = await signaturesOf(node, each.account, { until, before: null }, asOf);
+    if (later.some(({ signature }) => signature !== until)) return [each];
+    memory.checked(each.account, slot);
+    return [];
+  });
+  return found.flat();
 }
 
 export interface LookedAsOf extends AsOf {

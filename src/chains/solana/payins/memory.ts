@@ -1,6 +1,13 @@
 /** What a pass remembers of token accounts between its looks. Losing it costs calls: what is not empty is read again, which changes nothing. */
 import { type Held, type ReadTo, unread } from './accountHistory.ts';
 
+/**
+ * An account whose amount has not changed may have been emptied by a sweep and paid the same amount again. Its newest transaction tells: the
+ * pass reads it at this interval, about 4 minutes, for at most `checksMax` accounts of a page.
+ */
+const checkEvery_slots = 600n;
+const checksMax = 10;
+
 /** A history that does not explain a balance is read again in so many looks; from then on only when the balance changes. */
 const triesMax = 8;
 
@@ -8,6 +15,10 @@ interface Remembered {
   readonly readTo: ReadTo;
   /** Looks in a row that did not explain the balance. */
   readonly tries: number;
+  /** The newest transaction that was listed. */
+  readonly newest: string | null;
+  /** The slot in which `newest` was last read. */
+  checkedAt: bigint;
   /** In which slot the account was last looked at. */
   seenAt: bigint;
 }
@@ -22,6 +33,12 @@ export interface ReadAccount {
   readonly readTo: ReadTo;
   /** The newest transaction that was listed. */
   readonly newest: string | null;
+}
+
+interface DueForCheck {
+  readonly held: Held;
+  readonly newest: string | null;
+  readonly checkedAt: bigint;
 }
 
 export type Memory = ReturnType<typeof createMemory>;
@@ -45,6 +62,25 @@ export function createMemory() {
       });
     },
 
+    /** Accounts with an unchanged amount whose newest transaction is due to be read, the longest unread first. */
+    dueForCheck(held: readonly Held[], slot: bigint): readonly DueForCheck[] {
+      return held
+        .flatMap((each) => {
+          const seen = known.get(each.account);
+          const isUnchanged = seen !== undefined && each.amount > 0n && seen.readTo.amount === each.amount;
+          if (!isUnchanged || slot - seen.checkedAt < checkEvery_slots) return [];
+          return [{ held: each, newest: seen.newest, checkedAt: seen.checkedAt }];
+        })
+        .toSorted((a, b) => Number(a.checkedAt - b.checkedAt))
+        .slice(0, checksMax);
+    },
+
+    /** Called when the newest transaction of an account is still the one that was listed. */
+    checked(account: string, slot: bigint): void {
+      const seen = known.get(account);
+      if (seen) seen.checkedAt = slot;
+    },
+
     /** The slot of the look before the one that `changed` was last called in; undefined when there was none. */
     lookBefore: (): bigint | undefined => looks.before,
 
@@ -53,7 +89,7 @@ export function createMemory() {
       for (const { account, balance, explained, readTo, newest } of read) {
         const tries = explained ? 0 : (known.get(account)?.tries ?? 0) + 1;
         const given = tries < triesMax ? readTo : { amount: balance, signature: newest };
-        known.set(account, { readTo: given, tries, seenAt: slot });
+        known.set(account, { readTo: given, tries, newest, checkedAt: slot, seenAt: slot });
       }
     },
 

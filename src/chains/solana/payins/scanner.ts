@@ -15,6 +15,7 @@ import { cursorOf, mustBeShared, nowhere } from './place.ts';
 import type { PolledSlots } from './polledSlots.ts';
 import { createRecall } from './recall.ts';
 import { createRounds, type Rounds } from './rounds.ts';
+import { createStrayTokens } from './strayTokens.ts';
 import type { AddressBook } from './tokenAccounts.ts';
 
 /** Most deposits that one look reads in a page, and in all of a list, beside those of the front: 40 calls. */
@@ -91,6 +92,7 @@ export function createScanner(
   const recall = createRecall();
   const hot = createHot(seenPaid);
   const pushed = createHot(pushedPaid);
+  const strayTokens = createStrayTokens(accountsOf);
   let finalSlot = 0n;
 
   function standingOf(pass: Pass): Standing {
@@ -202,11 +204,21 @@ export function createScanner(
       const page = await rounds.page(look.block, Math.min(pageMax, left), look.signal);
       left -= page.owners.length;
       yield* read(look, page.owners, from, list === 'late' ? rpc.as('late') : rpc);
+      if (list === 'late') yield* reportStray(look, page.owners, from);
       rounds.turn(page);
       if (page.last && page.round.begun.slot > from.blockNumber) return cursorOf(look.pass, page.round.begun);
       if (page.last) break;
     }
     return { ...from };
+  }
+
+  /** Payers who sent something else wait for somebody to find it: their payments are over. */
+  async function* reportStray(look: Look, owners: readonly string[], next: Cursor): AsyncGenerator<ScannedRange> {
+    const { asOf, signal } = look;
+    const find = rpc.as('late').answer((node) => strayTokens(node, owners, asOf.minContextSlot), signal);
+    // For information: a node that does not answer must not hold up the pass.
+    const stray = await find.catch(() => []);
+    if (stray.length > 0) yield { logs: [], orphaned: [], stray, next };
   }
 
   return {

@@ -10,7 +10,7 @@ import { type EventFilter, firstLedgerWithTransaction, type LedgerHead, ledgerRa
 import { ChainUnavailable, createStellarRpc, RpcFailed, type StellarNode, type StellarRpc } from '../rpc.ts';
 import { addressTopic, type Watched } from './movements.ts';
 import { createPages, Forgotten, type RangeRead } from './pages.ts';
-import { isShown, lookUp, stated } from './shown.ts';
+import { hasSucceeded, isShown, lookUp, stated } from './shown.ts';
 import { createTransferReader, ledgerName, type TransferReader } from './transfers.ts';
 
 /**
@@ -30,6 +30,8 @@ export function createStellarIngester(config: StellarConfig, rpc: StellarRpc = c
     ...createScanner(config, rpc, reader, shown),
 
     lookUp: (txHash, signal) => lookUp(rpc.as('late'), reader, txHash, signal),
+
+    hasSucceeded: (txHash, signal) => hasSucceeded(rpc.as('late'), txHash, signal),
 
     agreed: (transfer, { usd }, signal) =>
       agreedOn(

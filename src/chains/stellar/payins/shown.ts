@@ -26,6 +26,15 @@ export async function lookUp(rpc: StellarRpc, reader: TransferReader, txHash: st
   return found ?? [];
 }
 
+/** Whether a node returns the transaction as successful. @throws ChainUnavailable when no node answers */
+export async function hasSucceeded(rpc: StellarRpc, txHash: string, signal: AbortSignal): Promise<boolean> {
+  const found = await rpc.first(async (node) => {
+    const { status } = await transactionOf(node, txHash);
+    return status === 'NOT_FOUND' ? undefined : status === 'SUCCESS';
+  }, signal);
+  return found ?? false;
+}
+
 /** @throws RpcFailed when what it moved cannot be read: the SDK may know it later, or another node show it otherwise */
 function transfersIn(node: StellarNode, reader: TransferReader, found: FoundTransaction, txHash: string) {
   try {

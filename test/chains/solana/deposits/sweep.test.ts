@@ -112,6 +112,35 @@ describe('sweeping deposits on Solana', () => {
     assert.equal(await world.balance(owner), 10_010000n);
   });
 
+  for (const [name, again] of [
+    ['the same amount', 4_000000n],
+    ['another amount', 4_000001n],
+  ] as const)
+    it(`leaves ${name} that is paid after a sweep, and the running service sees it within minutes`, async () => {
+      const watcher = watching(world, []);
+      watcher.late.push(deposit.address);
+      await paid([4_000000n]);
+      assert.equal((await watcher.poll('final'))?.logs.length, 1);
+      assert.equal((await flushed(world, await onlyHeld())).kind, 'final');
+      await pay(again);
+      world.settle();
+      const { left } = await planned();
+      assert.deepEqual(
+        left.map(({ why, unrecorded }) => [why, unrecorded]),
+        [['holds money that is not recorded yet', true]],
+      );
+      assert.deepEqual(
+        (await watcher.ingester.readDeposit?.(deposit.address, signal))?.logs.map(({ amount }) => amount),
+        [4_000000n, again],
+      );
+      const seen: bigint[] = [];
+      for (let looks = 0; looks < 6; looks += 1) {
+        world.solana.advanceSlots(300);
+        seen.push(...((await watcher.poll('final'))?.logs ?? []).map(({ amount }) => amount));
+      }
+      assert.deepEqual(seen, [again]);
+    });
+
   it('signs nothing when more came after it was ordered', async () => {
     await paid([1_000000n]);
     const held = await onlyHeld();

@@ -140,6 +140,7 @@ async function paying(world: SolanaWorld) {
       saveCursor: async (next) => void cursors.set(next.pass, next),
       missed: () => assert.fail('every node remembers'),
       park: async (_, txHash, error) => assert.fail(`${txHash}: ${error}`),
+      stray: () => {},
       setAside: async (address) => assert.fail(`${address} is not explained`),
       startFrom: async () => p.created_at,
     });

@@ -51,6 +51,7 @@ export function watching(
         logs: ranges.flatMap(({ logs }) => logs),
         unexplained: ranges.flatMap(({ unexplained = [] }) => unexplained),
         unreadable: ranges.flatMap(({ unreadable = [] }) => unreadable),
+        stray: ranges.flatMap(({ stray = [] }) => stray),
         orphaned: [],
         next: await cursor(pass),
       };

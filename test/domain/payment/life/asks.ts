@@ -7,7 +7,7 @@ import { chooseSource } from '../../../../domain/payment/choose.ts';
 import { bounceImpossible, expire } from '../../../../domain/payment/close.ts';
 import { type PaymentEvent, type Transfer, transferId } from '../../../../domain/payment/events.ts';
 import { nextStep } from '../../../../domain/payment/next.ts';
-import { orphanPayin, recordPayin, registerPayin } from '../../../../domain/payment/payins.ts';
+import { findRegisteredEmpty, orphanPayin, recordPayin, registerPayin } from '../../../../domain/payment/payins.ts';
 import * as payouts from '../../../../domain/payment/payout.ts';
 import { nextNumber, setRefundAddress } from '../../../../domain/payment/refundAddress.ts';
 import * as refunding from '../../../../domain/payment/refunding.ts';
@@ -283,6 +283,10 @@ function backAgain({ payins, funded }: Payment, now: Instant): (state: PaymentSt
   return (state) => (lost ? recordPayin(state, { transfer: lost.transfer, final: true, now }) : []);
 }
 
+const findEmpty = ask(
+  'find the registered payin empty',
+  (p, now) => (state) => findRegisteredEmpty(state, p?.registered?.txHash ?? '', now),
+);
 const register = (which: number): Ask =>
   ask(`register ${which}`, (_, now) => {
     const hint = { txHash: hashOf(`tx${which}`), senderAddress: customerWallet, now };
@@ -345,6 +349,7 @@ export const asks: fc.Arbitrary<Ask> = fc.oneof(
   { weight: 5, arbitrary: fc.tuple(transfer, block, fc.boolean()).map((t) => see(...t)) },
   { weight: 2, arbitrary: fc.tuple(transfer, block).map((t) => lose(...t)) },
   { weight: 1, arbitrary: fc.nat(1).map(register) },
+  { weight: 1, arbitrary: fc.constant(findEmpty) },
   { weight: 2, arbitrary: fc.nat(2).map(choose) },
   { weight: 2, arbitrary: fc.constant(expiry) },
   { weight: 1, arbitrary: fc.constant(order) },

@@ -1,0 +1,74 @@
+/**
+ * Tokens of a deposit's owner that no payin is read from: of a mint outside the catalogue, or in another token account than the one that
+ * follows from owner and mint. Anybody can send them. An operator is told and can recover them.
+ */
+import { boundedMap } from '../../boundedMap.ts';
+import { inParallel } from '../../inParallel.ts';
+import { ask, list, object, RpcFailed, text } from '../../node/jsonRpc.ts';
+import type { StrayTokens } from '../../ports.ts';
+import { callsAtOnce } from '../config.ts';
+import { type AsOf, options } from '../reads.ts';
+import type { SolanaNode } from '../rpc.ts';
+import { token2022Program, tokenProgram } from '../tokenProgram.ts';
+import type { AddressBook } from './tokenAccounts.ts';
+
+/** Owners of one page that a look checks. Each costs two calls. */
+const ownersMax = 5;
+/** Interval at which an owner is checked, about 1 hour. */
+const checkEvery_slots = 9_000n;
+const rememberedMax = 100_000;
+/** Accounts of one owner that are reported: anybody can open more of them. */
+const reportedMax = 10;
+
+export type FindStrayTokens = (
+  node: SolanaNode,
+  owners: readonly string[],
+  slot: bigint,
+) => Promise<readonly StrayTokens[]>;
+
+export function createStrayTokens(accountsOf: AddressBook): FindStrayTokens {
+  const checked = boundedMap<bigint>(rememberedMax);
+  return async (node, owners, slot) => {
+    const isDue = (owner: string) => slot - (checked.get(owner) ?? -checkEvery_slots) >= checkEvery_slots;
+    const due = owners.filter(isDue).slice(0, ownersMax);
+    const found = await inParallel(due, callsAtOnce, async (owner) => {
+      const read = new Set(accountsOf(owner));
+      const programs = [tokenProgram, token2022Program];
+      const held = await inParallel(programs, callsAtOnce, (program) =>
+        tokensOf(node, owner, program, { commitment: 'finalized', minContextSlot: slot }),
+      );
+      checked.set(owner, slot);
+      return held
+        .flat()
+        .filter(({ account, amount }) => amount > 0n && !read.has(account))
+        .slice(0, reportedMax);
+    });
+    return found.flat();
+  };
+}
+
+const unanswered: readonly RpcFailed['kind'][] = ['refused', 'malformed', 'tooLarge'];
+
+/** Some providers do not offer the method, and anybody can make its answer too large: then nothing is found. */
+async function tokensOf(
+  node: SolanaNode,
+  owner: string,
+  programId: string,
+  asOf: AsOf,
+): Promise<readonly StrayTokens[]> {
+  const config = { ...options(asOf), encoding: 'jsonParsed' };
+  try {
+    return await ask(node, 'getTokenAccountsByOwner', [owner, { programId }, config], (answer) =>
+      list(object(answer)['value']).map((entry) => {
+        const { pubkey, account } = object(entry);
+        const { info } = object(object(object(object(account)['data'])['parsed']));
+        const { mint, tokenAmount } = object(info);
+        const { amount } = object(tokenAmount);
+        return { owner, account: text(pubkey), token: text(mint), amount: BigInt(text(amount)) };
+      }),
+    );
+  } catch (error) {
+    if (error instanceof RpcFailed && unanswered.includes(error.kind)) return [];
+    throw error;
+  }
+}
