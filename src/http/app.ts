@@ -1,4 +1,4 @@
-import express, { type ErrorRequestHandler, type Express } from 'express';
+import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import { TransientError, Unavailable } from '../../commands/ports.ts';
 import { type Access, createAccess } from './access.ts';
 import { createDashboard, type Dashboard } from './dashboard/index.ts';
@@ -8,7 +8,7 @@ import { ListenersFull } from './feed.ts';
 import { createRequestLimit, localsOf, requireOneHost, securityHeaders, track } from './guards.ts';
 import { openApiDocument } from './openapi/document.ts';
 import { createPayPages, type PayPages } from './pay/index.ts';
-import { createAdmission, rateLimited } from './rates.ts';
+import { type Admission, createAdmission, rateLimited } from './rates.ts';
 import type { AnyRoute } from './route.ts';
 import { createRouter, send } from './router.ts';
 import { accountRoutes } from './routes/accounts.ts';
@@ -72,26 +72,40 @@ function serve(deps: Served, access: Access, routes: readonly AnyRoute[], pages:
   app.use(track(deps));
   app.use(securityHeaders);
   app.use(requireOneHost);
+  app.use(countOptions(admission));
   // Programs ask most, and first for what is first among the routes: creating a payment. No page has a path of theirs.
   app.use(createRouter(routes, gate));
   for (const each of pages) app.use(each.routerBehind(gate));
   app.use(() => {
     throw new ApiError('notFound', 'there is no such endpoint: see /openapi.json or /docs');
   });
-  app.use(answerError(deps, pages));
+  app.use(answerError(deps, admission, pages));
   return app;
 }
+
+/** No router counts OPTIONS: browsers send it before a request, without credentials. */
+const countOptions =
+  (admission: Admission): RequestHandler =>
+  async (request, response, next) => {
+    if (request.method === 'OPTIONS') await admission.ofStranger(request, response);
+    next();
+  };
 
 /** Express calls it for errors because it has four parameters. */
 const answerError =
   (
     { logger, reportUnavailable }: Pick<HttpDeps, 'logger' | 'reportUnavailable'>,
+    admission: Admission,
     pages: readonly Pages[],
   ): ErrorRequestHandler =>
-  (thrown, request, response, next) => {
+  async (thrown, request, response, next) => {
     if (response.headersSent) return next(thrown);
     const { requestId, route } = localsOf(response);
-    const error = asApiError(thrown);
+    const failed = asApiError(thrown);
+    // Faults of the service use up no caller's limit.
+    const isCallers = statusOfError(failed.code) < 500;
+    const refused = isCallers && (await admission.ofUncounted(request, response).catch(asApiError));
+    const error = refused || failed;
     if (error.code === 'internal') logger.error({ err: thrown, requestId, route }, 'request failed');
     if (error.code === 'unavailable' && error.cause !== undefined) reportUnavailable?.(error.cause);
     const { headers } = error;

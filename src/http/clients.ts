@@ -26,7 +26,9 @@ export function createClients(trustedProxies: readonly string[]): Clients {
     isProxy,
     of({ socket, headers }) {
       let client = plainAddress(socket.remoteAddress ?? '');
-      const hops = String(headers['x-forwarded-for'] ?? '').split(',');
+      const hops = String(headers['x-forwarded-for'] ?? '')
+        .slice(-forwardedMax)
+        .split(',');
       while (isProxy(client)) {
         const before = addressIn(hops.pop() ?? '');
         if (before === undefined) break;
@@ -36,6 +38,9 @@ export function createClients(trustedProxies: readonly string[]): Clients {
     },
   };
 }
+
+/** Characters of X-Forwarded-For that are read, from its end: a caller can make the rest as long as they like. */
+const forwardedMax = 1_000;
 
 /** A socket that listens on IPv6 shows IPv4 as ::ffff:1.2.3.4. */
 export const plainAddress = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, '');

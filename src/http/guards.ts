@@ -13,6 +13,8 @@ export interface RequestLocals {
   keyId: string | null;
   /** For people: errors are pages as well. */
   isPage: boolean;
+  /** True once a rate limit has counted the request. */
+  isCounted: boolean;
 }
 
 export const localsOf = (response: Response): RequestLocals => response.locals as RequestLocals;
@@ -65,6 +67,7 @@ export function track({ ids, logger, observe }: Pick<HttpDeps, 'ids' | 'logger' 
     locals.route = 'unmatched';
     locals.keyId = null;
     locals.isPage = false;
+    locals.isCounted = false;
     response.setHeader('X-Request-Id', requestId);
     response.setHeader('Cache-Control', 'no-store');
     response.once('close', () => {

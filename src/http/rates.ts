@@ -5,6 +5,7 @@ import type { DoorLimit } from '../accounts/door.ts';
 import type { AnyCaller } from './callers.ts';
 import type { Clients } from './clients.ts';
 import { ApiError } from './errors.ts';
+import { localsOf } from './guards.ts';
 
 /** At most so many requests in a window; 0 is no limit. */
 export interface Rate {
@@ -82,19 +83,26 @@ export const unlimited: Rates = { count: async () => null };
 export interface Admission {
   /** All throw ApiError rateLimited. */
   ofStranger(request: Request, response: Response): Promise<void>;
+  /** Counts a request that failed before any limit counted it as a stranger's: no path, method or header is free. */
+  ofUncounted(request: Request, response: Response): Promise<void>;
   ofCaller(caller: AnyCaller, response: Response): Promise<void>;
   ofKeylessCreation(request: Request, response: Response): Promise<void>;
 }
 
 export function createAdmission(rates: Rates, clients: Pick<Clients, 'of'>): Admission {
   const admit = async (response: Response, name: Told, who: string): Promise<void> => {
+    localsOf(response).isCounted = true;
     const counted = await rates.count(name, who);
     if (!counted) return;
     tell(response, counted);
     if (!counted.allowed) throw rateLimited(refusals[name], counted.reset_s);
   };
+  const ofStranger = (request: Request, response: Response) => admit(response, 'address', clients.of(request));
   return {
-    ofStranger: (request, response) => admit(response, 'address', clients.of(request)),
+    ofStranger,
+    async ofUncounted(request, response) {
+      if (!localsOf(response).isCounted) await ofStranger(request, response);
+    },
     async ofCaller(caller, response) {
       if ('appId' in caller) await admit(response, 'app', caller.appId);
       // A session is counted like a key: it is somebody's own.
