@@ -14,7 +14,11 @@ export type DoorLimit = 'signIn' | 'signInEmail' | 'signInKnown' | 'registration
 
 export interface Limits {
   /** Null where there is no limit. @throws Unavailable when the count cannot be known */
-  count(name: DoorLimit, who: string): Promise<{ readonly allowed: boolean; readonly reset_s: number } | null>;
+  count(
+    name: DoorLimit,
+    who: string,
+    sharer?: string,
+  ): Promise<{ readonly allowed: boolean; readonly reset_s: number } | null>;
 }
 
 export interface Door {
@@ -37,8 +41,8 @@ const refusals: Readonly<Record<DoorLimit, string>> = {
 };
 
 export function createDoor({ limits, box, clock }: DoorDeps): Door {
-  async function count(name: DoorLimit, who: string): Promise<Refusal | undefined> {
-    const counted = await limits.count(name, who);
+  async function count(name: DoorLimit, who: string, sharer?: string): Promise<Refusal | undefined> {
+    const counted = await limits.count(name, who, sharer);
     if (!counted || counted.allowed) return undefined;
     const { reset_s } = counted;
     return { ...refuse('rateLimited', `${refusals[name]}: try again in ${reset_s} s`), retryAfter_s: reset_s };
@@ -50,7 +54,7 @@ export function createDoor({ limits, box, clock }: DoorDeps): Door {
     async askForCode(email, developerId, asker) {
       const known = readKnown(box, asker.known, clock.now());
       if (known && known.developerId === developerId) return count('signInKnown', known.browserId);
-      return (await count('signIn', asker.address)) ?? count('signInEmail', hash('sha256', email));
+      return (await count('signIn', asker.address)) ?? count('signInEmail', hash('sha256', email), asker.address);
     },
   };
 }

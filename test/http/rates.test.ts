@@ -115,6 +115,17 @@ describe('HTTP: how often', () => {
     assert.deepEqual(await statuses(3, () => call('POST', create, keyless())), [201, 201, 429]);
   });
 
+  it('payments are created tells the limits whose app’s and whose address’s places they use', async () => {
+    const seen: unknown[] = [];
+    const count: Rates['count'] = async (...asked) => {
+      if (asked[0] === 'keylessOpen') seen.push(asked);
+      return null;
+    };
+    const { call } = await start({ rates: { ...unlimited, count } });
+    await call('POST', create, keyless());
+    assert.deepEqual(seen, [['keylessOpen', '127.0.0.1', 'wallet_demo']]);
+  });
+
   it('payments are created without a key cannot be counted while Postgres is away: 503', async () => {
     const count: Rates['count'] = async (name) => {
       if (name === 'keylessCreation') throw new Unavailable('away');
