@@ -28,7 +28,8 @@ export const partOf = ({ requestsMax, parts = 1 }: Rate): number =>
  * linkOpen: payments that payers made with an app's reusable links, for as long as one stays open; each address is a sharer.
  * redelivery, webhookTest: webhooks that an app's owner asks for, by app. changes: of an app's settings, by app.
  * signIn: codes to sign in with, by address; signInEmail: by whom they are for, each address a sharer; signInKnown: by the browser, where its owner has signed
- * in before. registration: by address. notice: mails of one kind to an app's owner, by app and kind.
+ * in before. shortCodesEmail, shortCodes: six-digit codes for one mailbox, and for
+ * all; further codes have eight digits. registration: by address. notice: mails of one kind to an app's owner, by app and kind.
  */
 export const rateNames = [
   'address',
@@ -42,6 +43,8 @@ export const rateNames = [
   'signIn',
   'signInEmail',
   'signInKnown',
+  'shortCodesEmail',
+  'shortCodes',
   'registration',
   'changes',
   'notice',
@@ -67,6 +70,8 @@ export const defaultRates: RateLimits = {
   signIn: { requestsMax: 30, window_s: hour_s },
   signInEmail: { requestsMax: 20, window_s: hour_s, parts: 4 },
   signInKnown: { requestsMax: 30, window_s: hour_s },
+  shortCodesEmail: { requestsMax: 10, window_s: day_s },
+  shortCodes: { requestsMax: 60, window_s: hour_s },
   registration: { requestsMax: 10, window_s: hour_s },
   notice: { requestsMax: 20, window_s: day_s },
   changes: { requestsMax: 120, window_s: hour_s },

@@ -26,6 +26,8 @@ const strict: ReadonlySet<RateName> = new Set([
   'signIn',
   'signInEmail',
   'signInKnown',
+  'shortCodesEmail',
+  'shortCodes',
   'registration',
   'notice',
 ]);

@@ -20,6 +20,8 @@ const limits: RateLimits = {
   signIn: rate(3),
   signInEmail: rate(3),
   signInKnown: rate(3),
+  shortCodesEmail: rate(3),
+  shortCodes: rate(3),
   registration: rate(3),
   notice: rate(3),
   changes: rate(3),
