@@ -40,7 +40,7 @@ export function createRegister(deps: AccountsDeps, door: Door): Accounts['regist
       if (!(await keepRegistration(tx, { ...kept, registrationId, appId, developerId, displayName }, now))) {
         return appTaken(appId);
       }
-      const letter = registrationLetter(code, appId, asker.address);
+      const letter = registrationLetter(code, asker.address);
       const to = isWelcome(policy, person) ? person : null;
       const asked = await mailCode(deps, tx, { to, registrationId, kept: keptCode, letter });
       const shown = { webhookSecret, webhookSecretFingerprint: kept.secret.fingerprint };

@@ -1,4 +1,5 @@
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
+import { ChainBroken } from '../../commands/codec.ts';
 import { TransientError, Unavailable } from '../../commands/ports.ts';
 import { type Access, createAccess } from './access.ts';
 import { createDashboard, type Dashboard } from './dashboard/index.ts';
@@ -124,6 +125,9 @@ const fullRetry_s = 5;
 /** Chains' nodes are away for longer than stores. */
 const passingRetry_s = 2;
 
+/** A damaged stream is refused until an operator has repaired it. */
+const brokenRetry_s = 60;
+
 function asApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;
   if (thrown instanceof Unavailable) {
@@ -135,6 +139,10 @@ function asApiError(thrown: unknown): ApiError {
       passingRetry_s,
       thrown,
     );
+  }
+  // Instances that read the stream earlier still answer from memory. An operator must repair the log; the alarm says so.
+  if (thrown instanceof ChainBroken) {
+    return unavailable('the service refuses to read records that this request needs: try again', brokenRetry_s, thrown);
   }
   if (thrown instanceof ListenersFull) {
     return thrown.of === 'one' ? rateLimited(thrown.message, fullRetry_s) : unavailable(thrown.message, fullRetry_s);

@@ -74,7 +74,7 @@ const limits: readonly (readonly [what: string, limit: string, beyond: string])[
     '400 `codeExpired`',
   ],
   ['a session', `${sessionLife_ms / 3_600_000} hours, ${sessionIdle_ms / 3_600_000} without a request`, '401'],
-  ['an app’s id that waits for proof of its owner’s e-mail', '24 hours', 'free again'],
+  ['an app’s id that waits for proof of its owner’s e-mail', '1 hour', 'free again'],
   ['requests of one app that wait for events', count(defaultListenerLimits.perApp), limited],
   ['the same of one instance', count(defaultListenerLimits.perInstance), busy],
   [

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import pino from 'pino';
+import { ChainBroken } from '../../commands/codec.ts';
 import { Unavailable } from '../../commands/ports.ts';
 import { ChainUnavailable } from '../../src/chains/node/nodes.ts';
 import { createOperationsApp } from '../../src/http/app.ts';
@@ -153,6 +154,13 @@ describe('HTTP: the protocol', () => {
     await withWorld({ getPayment: nodes }, async ({ url }) => {
       const answer = await fetch(`${url}${base}/${id}`);
       assert.deepEqual([answer.status, answer.headers.get('retry-after')], [503, '2']);
+    });
+    const foreign = new ChainBroken({ stream: 'merchant-wallet_demo', revision: 3n, expected: 'a seal', found: 'none' });
+    await withWorld({ createPayment: () => Promise.reject(foreign) }, async ({ call, keys }) => {
+      const body = goodRequest({ appId: 'wallet_demo' });
+      const { status, body: problem, headers } = await call('POST', base, { body, headers: keys.wallet });
+      assert.deepEqual([status, problem.error, headers['retry-after']], [503, 'unavailable', '60']);
+      assert.doesNotMatch(problem.message, /merchant-/);
     });
     await withWorld({ getPayment: () => Promise.reject(new Error('secret')) }, async ({ url }) => {
       const answer = await fetch(`${url}${base}/${id}`);
