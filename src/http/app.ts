@@ -6,7 +6,7 @@ import { createDashboard, type Dashboard } from './dashboard/index.ts';
 import type { HttpDeps, OperationsDeps } from './deps.ts';
 import { ApiError, errorType, problem, statusOfError, unavailable } from './errors.ts';
 import { ListenersFull } from './feed.ts';
-import { createRequestLimit, localsOf, requireOneHost, securityHeaders, track } from './guards.ts';
+import { createRequestLimit, localsOf, requireLocalHost, requireOneHost, securityHeaders, track } from './guards.ts';
 import { openApiDocument } from './openapi/document.ts';
 import { createPayPages, type PayPages } from './pay/index.ts';
 import { type Admission, createAdmission, rateLimited } from './rates.ts';
@@ -54,7 +54,7 @@ export function createApp(deps: HttpDeps): Express {
 /** For operators alone: health, readiness with its reasons, metrics. */
 export function createOperationsApp(deps: OperationsDeps): Express {
   const nobody: Access = { authenticate: async () => null as never, findApp: async () => null };
-  return serve(deps, nobody, operationRoutes(deps));
+  return serve(deps, nobody, operationRoutes(deps), [], [requireLocalHost(deps.names ?? [])]);
 }
 
 type Pages = Dashboard | PayPages;
@@ -63,7 +63,13 @@ type Served = Pick<
   'clock' | 'ids' | 'logger' | 'limits' | 'clients' | 'rates' | 'observe' | 'reportUnavailable'
 >;
 
-function serve(deps: Served, access: Access, routes: readonly AnyRoute[], pages: readonly Pages[] = []): Express {
+function serve(
+  deps: Served,
+  access: Access,
+  routes: readonly AnyRoute[],
+  pages: readonly Pages[] = [],
+  guards: readonly RequestHandler[] = [],
+): Express {
   const app = express();
   const admission = createAdmission(deps.rates, deps.clients);
   const gate = { access, admission, clients: deps.clients, limit: createRequestLimit(deps.limits.concurrentMax) };
@@ -73,6 +79,7 @@ function serve(deps: Served, access: Access, routes: readonly AnyRoute[], pages:
   app.use(track(deps));
   app.use(securityHeaders);
   app.use(requireOneHost);
+  for (const guard of guards) app.use(guard);
   app.use(countOptions(admission));
   // Programs ask most, and first for what is first among the routes: creating a payment. No page has a path of theirs.
   app.use(createRouter(routes, gate));

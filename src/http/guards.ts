@@ -97,6 +97,24 @@ export function requireOneHost({ rawHeaders, httpVersion }: Request, _response: 
   next(fine ? undefined : new ApiError('invalidRequest', `the request has ${hosts} Host headers: send one`));
 }
 
+/** `localhost`, addresses, and names without a dot, as containers have them. */
+const localHost = /^(localhost|[a-z0-9_-]+|[0-9.]+|\[[0-9a-f:.]+\])(:[0-9]+)?$/i;
+
+/**
+ * Refuses a Host that could be anybody's domain. Such a domain may resolve to this port (DNS rebinding), and a page of it could then read
+ * every answer in an operator's browser.
+ *
+ * @param names further names that this port has
+ */
+export const requireLocalHost =
+  (names: readonly string[]): RequestHandler =>
+  ({ headers: { host } }, _response, next) => {
+    const isKnown = host === undefined || localHost.test(host) || names.includes(host.toLowerCase().replace(/:[0-9]+$/, ''));
+    next(
+      isKnown ? undefined : new ApiError('forbidden', 'this port has no such name: use its address, or OPERATIONS_NAMES'),
+    );
+  };
+
 const overloadRetry_s = 1;
 
 export interface RequestLimit {

@@ -274,6 +274,7 @@ describe('HTTP: the protocol', () => {
       rates: unlimited,
       readiness: async () => ({ ready: false, checks }),
       metrics: async () => 'up 1\n',
+      names: ['ops.internal'],
     });
     const listening = { port: 0, host: '127.0.0.1', clients: createClients([]) };
     const server = await startHttp(app, { ...listening, setBy: ['OPERATIONS_PORT', 'OPERATIONS_HOST'] });
@@ -283,6 +284,13 @@ describe('HTTP: the protocol', () => {
       assert.equal(await (await fetch(`${server.url}/metrics`)).text(), 'up 1\n');
       assert.equal((await fetch(`${server.url}/healthz`)).status, 200);
       assert.equal((await fetch(`${server.url}${base}/${id}`)).status, 404);
+      const port = new URL(server.url).port;
+      const asHost = async (host: string) =>
+        (await rawAnswer(Number(port), `GET /metrics HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)).slice(9, 12);
+      for (const host of ['evil.example', 'evil.example:3001', '127.0.0.1.evil.example', 'a@evil.example'])
+        assert.equal(await asHost(host), '403', host);
+      for (const host of ['localhost', `127.0.0.1:${port}`, '[::1]:3001', 'service:3001', 'ops.internal:3001'])
+        assert.equal(await asHost(host), '200', host);
     } finally {
       await server.close();
     }
@@ -301,3 +309,11 @@ describe('HTTP: the protocol', () => {
     assert.deepEqual(seen, [`GET ${base}/{id} 404`, `PUT ${base} 405`, 'GET unmatched 404']);
   });
 });
+
+async function rawAnswer(port: number, request: string): Promise<string> {
+  const socket = connect(port, '127.0.0.1');
+  socket.end(request);
+  let answer = '';
+  for await (const chunk of socket) answer += chunk;
+  return answer;
+}
