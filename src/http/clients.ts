@@ -78,9 +78,5 @@ export function networksOf(client: string): readonly Network[] {
   if (!groups) return [own];
   const [a, b, c, d = '0'] = groups;
   const upper = (Number.parseInt(d, 16) & 0xff00).toString(16);
-  return [
-    own,
-    { network: `${a}:${b}:${c}:${upper}::/56`, callers: 4 },
-    { network: `${a}:${b}:${c}::/48`, callers: 8 },
-  ];
+  return [own, { network: `${a}:${b}:${c}:${upper}::/56`, callers: 4 }, { network: `${a}:${b}:${c}::/48`, callers: 8 }];
 }

@@ -109,9 +109,12 @@ const localHost = /^(localhost|[a-z0-9_-]+|[0-9.]+|\[[0-9a-f:.]+\])(:[0-9]+)?$/i
 export const requireLocalHost =
   (names: readonly string[]): RequestHandler =>
   ({ headers: { host } }, _response, next) => {
-    const isKnown = host === undefined || localHost.test(host) || names.includes(host.toLowerCase().replace(/:[0-9]+$/, ''));
+    const isKnown =
+      host === undefined || localHost.test(host) || names.includes(host.toLowerCase().replace(/:[0-9]+$/, ''));
     next(
-      isKnown ? undefined : new ApiError('forbidden', 'this port has no such name: use its address, or OPERATIONS_NAMES'),
+      isKnown
+        ? undefined
+        : new ApiError('forbidden', 'this port has no such name: use its address, or OPERATIONS_NAMES'),
     );
   };
 

@@ -59,7 +59,11 @@ const limits: readonly (readonly [what: string, limit: string, beyond: string])[
   ['codes to sign in or register with, asked for from one address', perHour(defaultRates.signIn), limited],
   ['such codes for one e-mail address', perHour(defaultRates.signInEmail), limited],
   ['those among them that one address asks for', `${count(partOf(defaultRates.signInEmail))} an hour`, limited],
-  ['such codes of six digits for one e-mail address', `${count(defaultRates.shortCodesEmail.requestsMax)} a day`, 'eight digits'],
+  [
+    'such codes of six digits for one e-mail address',
+    `${count(defaultRates.shortCodesEmail.requestsMax)} a day`,
+    'eight digits',
+  ],
   ['such codes of six digits, of the installation', perHour(defaultRates.shortCodes), 'eight digits'],
   [
     'such codes in a browser that signed in before, instead of the two above',

@@ -1,6 +1,7 @@
 /** What analysts read, and whom they are to Postgres: made ready by every start, and never in its way. */
-import type { Config } from '../config.ts';
+
 import type { Clock } from '../../commands/ports.ts';
+import type { Config } from '../config.ts';
 import { endNotificationFlood, makeAnalyst } from '../postgres/analyst.ts';
 import { makeAnalytics } from '../postgres/analytics.ts';
 import type { Database } from '../postgres/database.ts';

@@ -2,7 +2,10 @@
  * Returns a function that runs work, `running` at a time, while at most `waiting` more wait their turn. It returns undefined for work
  * beyond that.
  */
-export function createBoundedQueue(running: number, waiting: number): <T>(work: () => Promise<T>) => Promise<T> | undefined {
+export function createBoundedQueue(
+  running: number,
+  waiting: number,
+): <T>(work: () => Promise<T>) => Promise<T> | undefined {
   let admitted = 0;
   const queue: (() => void)[] = [];
   const turn = (): Promise<void> => {

@@ -155,7 +155,12 @@ describe('HTTP: the protocol', () => {
       const answer = await fetch(`${url}${base}/${id}`);
       assert.deepEqual([answer.status, answer.headers.get('retry-after')], [503, '2']);
     });
-    const foreign = new ChainBroken({ stream: 'merchant-wallet_demo', revision: 3n, expected: 'a seal', found: 'none' });
+    const foreign = new ChainBroken({
+      stream: 'merchant-wallet_demo',
+      revision: 3n,
+      expected: 'a seal',
+      found: 'none',
+    });
     await withWorld({ createPayment: () => Promise.reject(foreign) }, async ({ call, keys }) => {
       const body = goodRequest({ appId: 'wallet_demo' });
       const { status, body: problem, headers } = await call('POST', base, { body, headers: keys.wallet });
@@ -286,7 +291,10 @@ describe('HTTP: the protocol', () => {
       assert.equal((await fetch(`${server.url}${base}/${id}`)).status, 404);
       const port = new URL(server.url).port;
       const asHost = async (host: string) =>
-        (await rawAnswer(Number(port), `GET /metrics HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)).slice(9, 12);
+        (await rawAnswer(Number(port), `GET /metrics HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)).slice(
+          9,
+          12,
+        );
       for (const host of ['evil.example', 'evil.example:3001', '127.0.0.1.evil.example', 'a@evil.example'])
         assert.equal(await asHost(host), '403', host);
       for (const host of ['localhost', `127.0.0.1:${port}`, '[::1]:3001', 'service:3001', 'ops.internal:3001'])

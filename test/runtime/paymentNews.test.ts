@@ -119,9 +119,15 @@ describe('news of payments', () => {
     news.listen({ paymentId: 'tea', appId: 'a', address }, open);
     const full = (of: ListenersFull['of'], what: RegExp) => (error: unknown) =>
       error instanceof ListenersFull && error.of === of && what.test(error.message);
-    assert.throws(() => news.listen({ paymentId: 'tea', appId: 'a', address }, open), full('one', /this payment’s page/));
+    assert.throws(
+      () => news.listen({ paymentId: 'tea', appId: 'a', address }, open),
+      full('one', /this payment’s page/),
+    );
     news.listen({ paymentId: 'cake', appId: 'a', address }, open);
-    assert.throws(() => news.listen({ paymentId: 'milk', appId: 'a', address }, open), full('instance', /pages of payments/));
+    assert.throws(
+      () => news.listen({ paymentId: 'milk', appId: 'a', address }, open),
+      full('instance', /pages of payments/),
+    );
     leaving.abort();
     news.listen({ paymentId: 'tea', appId: 'a', address }, open);
   });
@@ -140,9 +146,20 @@ describe('news of payments', () => {
         }
       return opened;
     };
-    assert.equal(openAll(10, () => '192.0.2.9'), 3);
-    assert.equal(openAll(100, (index) => `2001:db8:1:${index.toString(16)}::/64`), 12, 'of one /56');
-    assert.equal(openAll(100, (index) => `2001:db8:1:${index.toString(16)}00::/64`), 12, 'of one /48 with it');
+    assert.equal(
+      openAll(10, () => '192.0.2.9'),
+      3,
+    );
+    assert.equal(
+      openAll(100, (index) => `2001:db8:1:${index.toString(16)}::/64`),
+      12,
+      'of one /56',
+    );
+    assert.equal(
+      openAll(100, (index) => `2001:db8:1:${index.toString(16)}00::/64`),
+      12,
+      'of one /48 with it',
+    );
     at('192.0.2.10');
     at('2001:db8:2:0::/64');
   });

@@ -124,7 +124,8 @@ describe('rates', () => {
     const [one] = twoInstances();
     const allowed = async (who: (index: number) => string): Promise<number> => {
       let count = 0;
-      for (let index = 0; index < 100; index += 1) if ((await one.count('keylessCreation', who(index)))?.allowed) count += 1;
+      for (let index = 0; index < 100; index += 1)
+        if ((await one.count('keylessCreation', who(index)))?.allowed) count += 1;
       return count;
     };
     assert.equal(await allowed((index) => `2001:db8:1:${index.toString(16)}::/64`), 12, 'of one /56');
