@@ -98,7 +98,7 @@ export async function createPayment(
   const { orderId, display, metadata } = request;
   const { appId, webhookUrl } = app;
   const decide = (state: PaymentState) => {
-    if (state) return creation.repeatOrder(state, asked);
+    if (state) return creation.repeatOrder(state, { ...asked, display, metadata });
     if (isRefusal(fit)) return fit;
     const own = { paymentId, appId, orderId, keyless: caller.keyless, display, metadata, webhookUrl };
     const cashback_basisPoints = deps.cashback_basisPoints ?? 0;

@@ -14,7 +14,7 @@ tokens count as dollars.
 
 Set \`ANALYST_PASSWORD\` and start the service: there is a role \`analyst\` then, which reads these views and nothing else. It only reads, five connections at
 a time; a statement ends after 60 seconds unless he sets another limit, and whatever he has open ends when the views are made anew or \`npm run rebuild\` switches the read models. The user of \`DATABASE_URL\` should be
-a superuser, as in the compose file: then locks and large objects are taken from everybody else, with which an analyst could hold up the service. It must be allowed to
+a superuser, as in the compose file: then locks, large objects and \`pg_notify\` are revoked from everybody else, with which an analyst could hold up the service. The command \`NOTIFY\` cannot be revoked: sessions of analysts end when the notification queue is 2 % full. It must be allowed to
 make roles; else the alarm \`analystRole\` says so, and its administrator makes the role once:
 
 \`\`\`sql

@@ -29,7 +29,7 @@ export interface Config {
   /** Where callers reach the service, without a slash at the end; null: where it listens, which only a sandbox's callers reach. */
   readonly publicUrl: string | null;
   /** Where operators read health, readiness and metrics. */
-  readonly operations: { readonly host: string; readonly port: number };
+  readonly operations: { readonly host: string; readonly port: number; readonly names: readonly string[] };
   /** Whose X-Forwarded-For is believed, as CIDR blocks. */
   readonly trustedProxies: readonly string[];
   readonly connections: ConnectionLimits;
@@ -149,6 +149,7 @@ export function readConfig(env: Env): Config {
     publicUrl: readPublicUrl(read, production),
     operations: {
       host: read.text('OPERATIONS_HOST', '127.0.0.1'),
+      names: read.text('OPERATIONS_NAMES', '').toLowerCase().split(',').filter(Boolean),
       port: read.integer('OPERATIONS_PORT', 3001, 0, 65_535),
     },
     trustedProxies: read

@@ -9,7 +9,7 @@ import { NodeNotStarted } from './eventstore/node/spawn.ts';
 import { KeyChangeUnfinished } from './eventstore/sealed.ts';
 import { CannotListen } from './http/server.ts';
 import { operatorDeps, runAccounts } from './roles/accounts.ts';
-import { prepareAnalytics } from './roles/analysts.ts';
+import { guardNotifications, prepareAnalytics } from './roles/analysts.ts';
 import { startServers } from './roles/api.ts';
 import { guardNodes } from './roles/chainHealth.ts';
 import { openCore } from './roles/core.ts';
@@ -59,6 +59,7 @@ export async function startService(config: Config, clock: Clock = systemClock): 
   const running = [
     core.clockWatch.run(signal),
     guardNodes(core, signal),
+    guardNotifications(core, signal),
     ...(has('api') ? [runAccounts(core, signal)] : []),
     ...(has('projections') ? [runProjectionsRole(core, signal)] : []),
     ...(has('subscribers') ? [runSubscribersRole(core, signal)] : []),

@@ -342,8 +342,25 @@ async function readPack(pack, text, where) {
 const textMax = 64 * 1024 * 1024;
 const tooLarge = (where) => `${where} is larger than any evidence: at most ${textMax} bytes are read`;
 
+/** Evidence is nested about 10 deep. Writing what is nested much deeper takes a time that grows with its square. */
+const depthMax = 100;
+
+/** Returns how deep brackets outside of strings are nested; stops above `depthMax`. */
+function depthOf(text) {
+  let [depth, deepest, inString] = [0, 0, false];
+  for (let at = 0; at < text.length && deepest <= depthMax; at += 1) {
+    const character = text[at];
+    if (character === '"') inString = !inString;
+    else if (inString) at += character === '\\' ? 1 : 0;
+    else if (character === '[' || character === '{') deepest = Math.max(deepest, ++depth);
+    else if (character === ']' || character === '}') depth -= 1;
+  }
+  return deepest;
+}
+
 function readJson(text, where) {
   need(text.length <= textMax, tooLarge(where));
+  need(depthOf(text) <= depthMax, `${where} is nested deeper than any evidence`);
   try {
     return JSON.parse(text);
   } catch {

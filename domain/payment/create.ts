@@ -33,13 +33,17 @@ export interface AskedTerms {
   readonly tolerable?: readonly Alternative[];
 }
 
-export interface Terms extends AskedTerms {
+/** The same with its words. */
+export interface AskedOrder extends AskedTerms {
+  readonly display: PaymentCreated['display'];
+  readonly metadata: PaymentCreated['metadata'];
+}
+
+export interface Terms extends AskedOrder {
   readonly paymentId: string;
   readonly appId: string;
   readonly orderId: string | null;
   readonly keyless: boolean;
-  readonly display: PaymentCreated['display'];
-  readonly metadata: PaymentCreated['metadata'];
   readonly feePolicy: FeePolicy;
   /** The least that the receiver gets, in units of the destination; any amount when left out. */
   readonly leastPayout?: bigint;
@@ -89,17 +93,25 @@ export function createPayment(state: PaymentState, terms: Terms): Decision<Payme
 }
 
 /**
- * An order that is sent again is the payment that it has. The app's own key may say anything else with it; without a key the terms must
- * be the same ones, for whoever sends others would take this payment for theirs.
+ * Answers an order that is sent again with the payment that it has. Without a key, terms and words must be equal: a stranger may have sent
+ * the order first, and nobody gets a payment with terms, a title or metadata that they did not send.
  */
-export function repeatOrder({ terms, sources: [source] }: Payment, asked: AskedTerms): Decision<PaymentEvent> {
-  if (!terms.keyless || (sameTerms({ ...terms, source }, asked) && sameAlternatives(terms, asked))) return [];
+export function repeatOrder({ terms, sources: [source] }: Payment, asked: AskedOrder): Decision<PaymentEvent> {
+  if (!terms.keyless) return [];
+  if (sameTerms({ ...terms, source }, asked) && sameAlternatives(terms, asked) && sameWords(terms, asked)) return [];
   return refuse(
     'orderConflict',
-    'this orderId was used on other terms: send them again, or another orderId',
+    'this orderId was used with other terms, display or metadata: send those again, or another orderId',
     '/orderId',
   );
 }
+
+/** A request without metadata leaves the first request's in place. */
+const sameWords = ({ display, metadata }: PaymentCreated, asked: AskedOrder): boolean =>
+  display.title === asked.display.title &&
+  display.description === asked.display.description &&
+  display.currency === asked.display.currency &&
+  (asked.metadata === null || JSON.stringify(metadata) === JSON.stringify(asked.metadata));
 
 function sameTerms({ type, intent, source, destination }: PaymentCreated, asked: AskedTerms): boolean {
   return (

@@ -5,21 +5,32 @@ import { type Refusal, refuse } from '../../domain/decider.ts';
 import type { SecretBox } from '../security/secretBox.ts';
 import type { Asker } from './accounts.ts';
 import { readKnown } from './knownBrowser.ts';
+import type { CodeDigits } from './passcodes.ts';
 
 /**
  * signIn: codes asked for from one address. signInEmail: mailed to one address on behalf of strangers. signInKnown: asked for by one
  * browser that its owner has signed in with before, which the other two do not count. registration: registrations from one address.
+ * shortCodesEmail, shortCodes: codes of six digits for one mailbox, and for all; further ones have eight.
  */
-export type DoorLimit = 'signIn' | 'signInEmail' | 'signInKnown' | 'registration';
+export type DoorLimit = 'signIn' | 'signInEmail' | 'signInKnown' | 'registration' | 'shortCodesEmail' | 'shortCodes';
 
 export interface Limits {
   /** Null where there is no limit. @throws Unavailable when the count cannot be known */
-  count(name: DoorLimit, who: string): Promise<{ readonly allowed: boolean; readonly reset_s: number } | null>;
+  count(
+    name: DoorLimit,
+    who: string,
+    sharer?: string,
+  ): Promise<{ readonly allowed: boolean; readonly reset_s: number } | null>;
+}
+
+/** How the code that is mailed must be. */
+export interface Code {
+  readonly digits: CodeDigits;
 }
 
 export interface Door {
   /** @param developerId of the address; null for one that is nobody's */
-  askForCode(email: string, developerId: string | null, asker: Asker): Promise<Refusal | undefined>;
+  askForCode(email: string, developerId: string | null, asker: Asker): Promise<Refusal | Code>;
   register(asker: Asker): Promise<Refusal | undefined>;
 }
 
@@ -29,7 +40,7 @@ export interface DoorDeps {
   readonly clock: Pick<Clock, 'now'>;
 }
 
-const refusals: Readonly<Record<DoorLimit, string>> = {
+const refusals: Readonly<Record<Exclude<DoorLimit, 'shortCodesEmail' | 'shortCodes'>, string>> = {
   signIn: 'too many codes were asked for from this address',
   signInEmail: 'too many codes were asked for with this e-mail address',
   signInKnown: 'too many codes were asked for in this browser',
@@ -37,11 +48,22 @@ const refusals: Readonly<Record<DoorLimit, string>> = {
 };
 
 export function createDoor({ limits, box, clock }: DoorDeps): Door {
-  async function count(name: DoorLimit, who: string): Promise<Refusal | undefined> {
-    const counted = await limits.count(name, who);
+  async function count(name: keyof typeof refusals, who: string, sharer?: string): Promise<Refusal | undefined> {
+    const counted = await limits.count(name, who, sharer);
     if (!counted || counted.allowed) return undefined;
     const { reset_s } = counted;
     return { ...refuse('rateLimited', `${refusals[name]}: try again in ${reset_s} s`), retryAfter_s: reset_s };
+  }
+
+  /**
+   * Whoever asks for codes of other people can guess them: five tries a code. Many codes for one mailbox, or for all mailboxes together,
+   * are not refused, since that would lock out owners. They have eight digits instead.
+   */
+  async function digitsFor(mailbox: string): Promise<CodeDigits> {
+    const one = await limits.count('shortCodesEmail', mailbox);
+    if (one && !one.allowed) return 8;
+    const all = await limits.count('shortCodes', 'all');
+    return all && !all.allowed ? 8 : 6;
   }
 
   return {
@@ -49,8 +71,13 @@ export function createDoor({ limits, box, clock }: DoorDeps): Door {
 
     async askForCode(email, developerId, asker) {
       const known = readKnown(box, asker.known, clock.now());
-      if (known && known.developerId === developerId) return count('signInKnown', known.browserId);
-      return (await count('signIn', asker.address)) ?? count('signInEmail', hash('sha256', email));
+      if (known && known.developerId === developerId)
+        return (await count('signInKnown', known.browserId)) ?? { digits: 6 };
+      const mailbox = hash('sha256', email);
+      return (
+        (await count('signIn', asker.address)) ??
+        (await count('signInEmail', mailbox, asker.address)) ?? { digits: await digitsFor(mailbox) }
+      );
     },
   };
 }

@@ -2,7 +2,7 @@
  * A code that is mailed to somebody who has signed in, for one thing that is to be done: who holds a session alone cannot do it, and the
  * code does nothing else, neither sign in nor the same with another amount.
  */
-import { type Refusal, refuse } from '../../domain/decider.ts';
+import { isRefusal, type Refusal, refuse } from '../../domain/decider.ts';
 import type { Accounts } from './accounts.ts';
 import { takeTry, useUp } from './challenges.ts';
 import { type AccountsDeps, mailCode } from './deps.ts';
@@ -23,9 +23,9 @@ export function createFreshCode(deps: AccountsDeps, door: Door): Pick<Accounts, 
       const person = await findPerson(sql, developerId);
       const to = person && (await findByEmail(sql, person.email, clock.now()));
       if (!to) return notSignedIn;
-      const refused = await door.askForCode(person.email, developerId, asker);
-      if (refused) return refused;
-      const { code, ...kept } = await passcodes.make();
+      const asked = await door.askForCode(person.email, developerId, asker);
+      if (isRefusal(asked)) return asked;
+      const { code, ...kept } = await passcodes.make(asked.digits);
       const letter = confirmLetter(code, words, asker.address);
       return sql.transaction((tx) =>
         mailCode(deps, tx, { to, registrationId: null, kept, letter, bind: (challenge) => boundTo(challenge, thing) }),
@@ -33,7 +33,7 @@ export function createFreshCode(deps: AccountsDeps, door: Door): Pick<Accounts, 
     },
 
     async confirm(developerId, challenge, code, thing) {
-      if (!isPasscode(code)) return refuse('invalidRequest', 'must be the six digits of the mail', '/code');
+      if (!isPasscode(code)) return refuse('invalidRequest', 'must be the six or eight digits of the mail', '/code');
       const tried = await takeTry(sql, boundTo(challenge, thing), clock.now());
       if (!tried || tried.developerId !== developerId) return codeExpired();
       if (!(await passcodes.matches(code, tried)))

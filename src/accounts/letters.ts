@@ -24,11 +24,12 @@ export const signInLetter = (code: string, address: string): Letter =>
     `${where(address)} If that was not you, there is nothing to do: without the code nobody gets in.`,
   );
 
-export const registrationLetter = (code: string, appId: string, address: string): Letter =>
+/** The app's id is left out: whoever registers chooses it, and could write a message in it. */
+export const registrationLetter = (code: string, address: string): Letter =>
   letter(
-    `Confirm ${appId}`,
+    'Confirm your app',
     `Your code is ${code}`,
-    `It registers ${appId} with this e-mail address as its owner. Enter it where you registered, within ${minutes} minutes. Nobody else needs it: do not pass it on, whoever asks.`,
+    `It registers an app with this e-mail address as its owner. Enter it where you registered, within ${minutes} minutes. Nobody else needs it: do not pass it on, whoever asks.`,
     `${where(address)} If that was not you, there is nothing to do: without the code nothing is registered.`,
   );
 

@@ -9,10 +9,12 @@ export function noticeOf(event: MerchantEvent, appId: string, dashboard: string 
   if (happened === null) return null;
   const [subject, ...said] = happened;
   const place = dashboard === null ? 'the dashboard' : dashboard;
-  const text = [
-    ...said.map((line) => line.replaceAll('{app}', appId)),
-    `If that was not you, act now: look at ${place}, end all sessions, revoke keys that you do not know. Whoever did it can read your mail, or has your operator's trust.`,
-  ];
+  // The operator does this one, so nobody else has the owner's session.
+  const warning =
+    event.type === 'OwnerSet'
+      ? 'If you did not expect this, ask the operator.'
+      : `If that was not you, act now: look at ${place}, end all sessions, revoke keys that you do not know. Whoever did it can read your mail, or has your operator's trust.`;
+  const text = [...said.map((line) => line.replaceAll('{app}', appId)), warning];
   return { subject: `${subject}: ${appId}`, text: `${text.join('\n\n')}\n` };
 }
 

@@ -1,5 +1,7 @@
-/** Codes that are mailed: six digits, kept as salted scrypt hashes, for few tries and a short time. */
+/** Codes that are mailed: six digits, or eight where many are asked for, kept as salted scrypt hashes, for few tries and a short time. */
 import { randomBytes, randomInt, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
+import { Unavailable } from '../../commands/ports.ts';
+import { createBoundedQueue } from '../runtime/boundedQueue.ts';
 
 /** What is kept of a code. */
 export interface KeptCode {
@@ -9,11 +11,14 @@ export interface KeptCode {
 
 /** Both take the same work, whatever they are asked. */
 export interface Passcodes {
-  make(): Promise<KeptCode & { readonly code: string }>;
+  /** @throws Unavailable while too many codes are being hashed */
+  make(digits?: CodeDigits): Promise<KeptCode & { readonly code: string }>;
+  /** @throws Unavailable while too many codes are being hashed */
   matches(code: string, kept: KeptCode): Promise<boolean>;
 }
 
-const codeDigits = 6;
+export type CodeDigits = 6 | 8;
+
 const saltBytes = 16;
 const hashBytes = 32;
 /** About 40 ms: to try all codes against a stolen hash takes hours, and a code lives for minutes. */
@@ -21,19 +26,32 @@ const productCost: ScryptCost = { N: 2 ** 14, r: 8, p: 1 };
 
 export type ScryptCost = Pick<ScryptOptions, 'N' | 'r' | 'p'>;
 
-const wellFormed = new RegExp(`^[0-9]{${codeDigits}}$`);
+/** Each hash takes 16 MB and a thread of libuv, of which there are four: DNS and files need the others. */
+const hashesMax = 2;
+/** The last one waits about a second. */
+const waitingMax = 50;
+const busyRetry_s = 2;
+
+const wellFormed = /^([0-9]{6}|[0-9]{8})$/;
 
 export const isPasscode = (text: string): boolean => wellFormed.test(text);
 
-export const createPasscodes = (cost: ScryptCost): Passcodes => ({
-  async make() {
-    const code = String(randomInt(10 ** codeDigits)).padStart(codeDigits, '0');
-    const salt = randomBytes(saltBytes).toString('hex');
-    return { code, salt, codeHash: (await hashOf(code, salt, cost)).toString('hex') };
-  },
-  matches: async (code, { salt, codeHash }) =>
-    timingSafeEqual(await hashOf(code, salt, cost), Buffer.from(codeHash, 'hex')),
-});
+export function createPasscodes(cost: ScryptCost): Passcodes {
+  const admit = createBoundedQueue(hashesMax, waitingMax);
+  const hash = (code: string, salt: string): Promise<Buffer> => {
+    const hashed = admit(() => hashOf(code, salt, cost));
+    if (!hashed) throw new Unavailable('too many sign-ins are in progress: try again', busyRetry_s);
+    return hashed;
+  };
+  return {
+    async make(digits = 6) {
+      const code = String(randomInt(10 ** digits)).padStart(digits, '0');
+      const salt = randomBytes(saltBytes).toString('hex');
+      return { code, salt, codeHash: (await hash(code, salt)).toString('hex') };
+    },
+    matches: async (code, { salt, codeHash }) => timingSafeEqual(await hash(code, salt), Buffer.from(codeHash, 'hex')),
+  };
+}
 
 export const scryptPasscodes = createPasscodes(productCost);
 

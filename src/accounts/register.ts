@@ -26,12 +26,12 @@ export function createRegister(deps: AccountsDeps, door: Door): Accounts['regist
     if (isRefusal(appId)) return appId;
     if (!deps.sendsMail) return noMail();
     const known = await findByEmail(sql, email, clock.now());
-    const refused = (await door.register(asker)) ?? (await door.askForCode(email, known?.developerId ?? null, asker));
-    if (refused) return refused;
+    const asked = (await door.register(asker)) ?? (await door.askForCode(email, known?.developerId ?? null, asker));
+    if (isRefusal(asked)) return asked;
     const prepared = await merchants.prepare(appId, { webhookUrl, settlement });
     if (isRefusal(prepared)) return prepared.refused === 'appIdTaken' ? appTaken(appId) : prepared;
     const { webhookSecret, ...kept } = prepared;
-    const { code, ...keptCode } = await passcodes.make();
+    const { code, ...keptCode } = await passcodes.make(asked.digits);
     const registrationId = ids.eventId();
     return sql.transaction(async (tx) => {
       const now = clock.now();
@@ -40,7 +40,7 @@ export function createRegister(deps: AccountsDeps, door: Door): Accounts['regist
       if (!(await keepRegistration(tx, { ...kept, registrationId, appId, developerId, displayName }, now))) {
         return appTaken(appId);
       }
-      const letter = registrationLetter(code, appId, asker.address);
+      const letter = registrationLetter(code, asker.address);
       const to = isWelcome(policy, person) ? person : null;
       const asked = await mailCode(deps, tx, { to, registrationId, kept: keptCode, letter });
       const shown = { webhookSecret, webhookSecretFingerprint: kept.secret.fingerprint };

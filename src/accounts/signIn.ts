@@ -26,9 +26,9 @@ export function createAsk(deps: AccountsDeps, door: Door): Accounts['ask'] {
     if (email === undefined) return badEmail();
     if (!deps.sendsMail) return noMail();
     const person = await findByEmail(sql, email, clock.now());
-    const refused = await door.askForCode(email, person?.developerId ?? null, asker);
-    if (refused) return refused;
-    const { code, ...kept } = await passcodes.make();
+    const asked = await door.askForCode(email, person?.developerId ?? null, asker);
+    if (isRefusal(asked)) return asked;
+    const { code, ...kept } = await passcodes.make(asked.digits);
     const letter = signInLetter(code, asker.address);
     const to = isWelcome(registration, person) ? person : null;
     return sql.transaction((tx) => mailCode(deps, tx, { to, registrationId: null, kept, letter }));
@@ -42,7 +42,7 @@ export function createAsk(deps: AccountsDeps, door: Door): Accounts['ask'] {
 export function createProve(deps: AccountsDeps): Accounts['prove'] {
   const { sql, clock, passcodes, crash = () => {} } = deps;
   return async (challenge, code, asker) => {
-    if (!isPasscode(code)) return refuse('invalidRequest', 'code must be the six digits of the mail', '/code');
+    if (!isPasscode(code)) return refuse('invalidRequest', 'code must be the six or eight digits of the mail', '/code');
     const tried = await takeTry(sql, challenge, clock.now());
     if (!tried) return codeExpired();
     const { developerId, triesLeft, registrationId } = tried;

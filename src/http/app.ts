@@ -1,14 +1,15 @@
-import express, { type ErrorRequestHandler, type Express } from 'express';
+import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
+import { ChainBroken } from '../../commands/codec.ts';
 import { TransientError, Unavailable } from '../../commands/ports.ts';
 import { type Access, createAccess } from './access.ts';
 import { createDashboard, type Dashboard } from './dashboard/index.ts';
 import type { HttpDeps, OperationsDeps } from './deps.ts';
 import { ApiError, errorType, problem, statusOfError, unavailable } from './errors.ts';
 import { ListenersFull } from './feed.ts';
-import { createRequestLimit, localsOf, requireOneHost, securityHeaders, track } from './guards.ts';
+import { createRequestLimit, localsOf, requireLocalHost, requireOneHost, securityHeaders, track } from './guards.ts';
 import { openApiDocument } from './openapi/document.ts';
 import { createPayPages, type PayPages } from './pay/index.ts';
-import { createAdmission, rateLimited } from './rates.ts';
+import { type Admission, createAdmission, rateLimited } from './rates.ts';
 import type { AnyRoute } from './route.ts';
 import { createRouter, send } from './router.ts';
 import { accountRoutes } from './routes/accounts.ts';
@@ -53,7 +54,7 @@ export function createApp(deps: HttpDeps): Express {
 /** For operators alone: health, readiness with its reasons, metrics. */
 export function createOperationsApp(deps: OperationsDeps): Express {
   const nobody: Access = { authenticate: async () => null as never, findApp: async () => null };
-  return serve(deps, nobody, operationRoutes(deps));
+  return serve(deps, nobody, operationRoutes(deps), [], [requireLocalHost(deps.names ?? [])]);
 }
 
 type Pages = Dashboard | PayPages;
@@ -62,7 +63,13 @@ type Served = Pick<
   'clock' | 'ids' | 'logger' | 'limits' | 'clients' | 'rates' | 'observe' | 'reportUnavailable'
 >;
 
-function serve(deps: Served, access: Access, routes: readonly AnyRoute[], pages: readonly Pages[] = []): Express {
+function serve(
+  deps: Served,
+  access: Access,
+  routes: readonly AnyRoute[],
+  pages: readonly Pages[] = [],
+  guards: readonly RequestHandler[] = [],
+): Express {
   const app = express();
   const admission = createAdmission(deps.rates, deps.clients);
   const gate = { access, admission, clients: deps.clients, limit: createRequestLimit(deps.limits.concurrentMax) };
@@ -72,26 +79,41 @@ function serve(deps: Served, access: Access, routes: readonly AnyRoute[], pages:
   app.use(track(deps));
   app.use(securityHeaders);
   app.use(requireOneHost);
+  for (const guard of guards) app.use(guard);
+  app.use(countOptions(admission));
   // Programs ask most, and first for what is first among the routes: creating a payment. No page has a path of theirs.
   app.use(createRouter(routes, gate));
   for (const each of pages) app.use(each.routerBehind(gate));
   app.use(() => {
     throw new ApiError('notFound', 'there is no such endpoint: see /openapi.json or /docs');
   });
-  app.use(answerError(deps, pages));
+  app.use(answerError(deps, admission, pages));
   return app;
 }
+
+/** No router counts OPTIONS: browsers send it before a request, without credentials. */
+const countOptions =
+  (admission: Admission): RequestHandler =>
+  async (request, response, next) => {
+    if (request.method === 'OPTIONS') await admission.ofStranger(request, response);
+    next();
+  };
 
 /** Express calls it for errors because it has four parameters. */
 const answerError =
   (
     { logger, reportUnavailable }: Pick<HttpDeps, 'logger' | 'reportUnavailable'>,
+    admission: Admission,
     pages: readonly Pages[],
   ): ErrorRequestHandler =>
-  (thrown, request, response, next) => {
+  async (thrown, request, response, next) => {
     if (response.headersSent) return next(thrown);
     const { requestId, route } = localsOf(response);
-    const error = asApiError(thrown);
+    const failed = asApiError(thrown);
+    // Faults of the service use up no caller's limit.
+    const isCallers = statusOfError(failed.code) < 500;
+    const refused = isCallers && (await admission.ofUncounted(request, response).catch(asApiError));
+    const error = refused || failed;
     if (error.code === 'internal') logger.error({ err: thrown, requestId, route }, 'request failed');
     if (error.code === 'unavailable' && error.cause !== undefined) reportUnavailable?.(error.cause);
     const { headers } = error;
@@ -110,6 +132,9 @@ const fullRetry_s = 5;
 /** Chains' nodes are away for longer than stores. */
 const passingRetry_s = 2;
 
+/** A damaged stream is refused until an operator has repaired it. */
+const brokenRetry_s = 60;
+
 function asApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;
   if (thrown instanceof Unavailable) {
@@ -121,6 +146,10 @@ function asApiError(thrown: unknown): ApiError {
       passingRetry_s,
       thrown,
     );
+  }
+  // Instances that read the stream earlier still answer from memory. An operator must repair the log; the alarm says so.
+  if (thrown instanceof ChainBroken) {
+    return unavailable('the service refuses to read records that this request needs: try again', brokenRetry_s, thrown);
   }
   if (thrown instanceof ListenersFull) {
     return thrown.of === 'one' ? rateLimited(thrown.message, fullRetry_s) : unavailable(thrown.message, fullRetry_s);

@@ -26,7 +26,9 @@ export function createClients(trustedProxies: readonly string[]): Clients {
     isProxy,
     of({ socket, headers }) {
       let client = plainAddress(socket.remoteAddress ?? '');
-      const hops = String(headers['x-forwarded-for'] ?? '').split(',');
+      const hops = String(headers['x-forwarded-for'] ?? '')
+        .slice(-forwardedMax)
+        .split(',');
       while (isProxy(client)) {
         const before = addressIn(hops.pop() ?? '');
         if (before === undefined) break;
@@ -36,6 +38,9 @@ export function createClients(trustedProxies: readonly string[]): Clients {
     },
   };
 }
+
+/** Characters of X-Forwarded-For that are read, from its end: a caller can make the rest as long as they like. */
+const forwardedMax = 1_000;
 
 /** A socket that listens on IPv6 shows IPv4 as ::ffff:1.2.3.4. */
 export const plainAddress = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, '');
@@ -55,4 +60,23 @@ export function neighbourhoodOf(address: string): string {
   const zeros = Array<string>(Math.max(0, 8 - left.length - rightLength)).fill('0');
   const groups = [...left, ...zeros, ...right].slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16));
   return `${groups.join(':')}::/64`;
+}
+
+export interface Network {
+  readonly network: string;
+  /** Ordinary callers that the network may be as busy as. */
+  readonly callers: number;
+}
+
+/**
+ * Returns the networks that a caller counts under besides its own, narrowest first: providers and tunnels assign a /56 or a /48, which is
+ * 65,536 networks of size /64. Anything but a /64 counts under itself alone.
+ */
+export function networksOf(client: string): readonly Network[] {
+  const own = { network: client, callers: 1 };
+  const groups = /^([0-9a-f]+):([0-9a-f]+):([0-9a-f]+):([0-9a-f]+)::\/64$/.exec(client)?.slice(1);
+  if (!groups) return [own];
+  const [a, b, c, d = '0'] = groups;
+  const upper = (Number.parseInt(d, 16) & 0xff00).toString(16);
+  return [own, { network: `${a}:${b}:${c}:${upper}::/56`, callers: 4 }, { network: `${a}:${b}:${c}::/48`, callers: 8 }];
 }

@@ -1,11 +1,12 @@
 /** Bounds on what connections may hold before a request is there. */
-import type { Server } from 'node:http';
+import type { Server } from 'node:net';
 import { type Clients, neighbourhoodOf, plainAddress } from './clients.ts';
+import { createPlaceShares } from './placeShares.ts';
 
 export interface ConnectionLimits {
   /** Open connections; further ones are closed at once. */
   readonly connectionsMax: number;
-  /** The same of one address; a trusted proxy has only the bound on all. */
+  /** The same of one address, and less where few are free; a trusted proxy has only the bound on all. */
   readonly connectionsPerAddressMax: number;
   /** How long the headers of a request may take to arrive. */
   readonly headersTimeout_ms: number;
@@ -22,19 +23,14 @@ export const defaultConnectionLimits: ConnectionLimits = {
 
 /** Closes connections beyond the limits as they come. */
 export function limitConnections(server: Server, limits: ConnectionLimits, clients: Pick<Clients, 'isProxy'>): void {
-  const open = new Map<string, number>();
-  server.maxConnections = limits.connectionsMax;
+  const { connectionsMax, connectionsPerAddressMax } = limits;
+  const shares = createPlaceShares({ placesMax: connectionsMax, perCallerMax: connectionsPerAddressMax });
+  server.maxConnections = connectionsMax;
   server.on('connection', (socket) => {
     const address = plainAddress(socket.remoteAddress ?? '');
     if (clients.isProxy(address)) return;
-    const client = neighbourhoodOf(address);
-    const others = open.get(client) ?? 0;
-    if (others >= limits.connectionsPerAddressMax) return void socket.destroy();
-    open.set(client, others + 1);
-    socket.once('close', () => {
-      const left = (open.get(client) ?? 0) - 1;
-      if (left > 0) open.set(client, left);
-      else open.delete(client);
-    });
+    const giveBack = shares.take(neighbourhoodOf(address));
+    if (giveBack) socket.once('close', giveBack);
+    else socket.destroy();
   });
 }

@@ -134,6 +134,8 @@ export interface OperationsDeps
   > {
   /** Prometheus text. */
   readonly metrics: () => Promise<string>;
+  /** Names with dots that the operations port has in the network of its operator. Default: none. */
+  readonly names?: readonly string[];
 }
 
 export interface Commands {

@@ -1,6 +1,7 @@
 /** One error shape for everything that is not an answer (RFC 9457 problem details with this API's fields). */
 import Type, { type Static } from 'typebox';
 import type { Refusal, RefusalCode } from '../../domain/decider.ts';
+import { qualityOf } from './accept.ts';
 import { oneOf } from './schemas/base.ts';
 
 const kinds = {
@@ -116,15 +117,8 @@ const problemJson = 'application/problem+json; charset=utf-8';
  * (RFC 9457) for those whose Accept names them, at least as high as JSON. The body is the same.
  */
 export function errorType(accept: string | undefined): string {
-  const asked = new Map(
-    (accept ?? '').split(',').map((range) => {
-      const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
-      const quality = parameters.find((parameter) => parameter.startsWith('q='));
-      return [type, quality === undefined ? 1 : Number(quality.slice(2))];
-    }),
-  );
-  const quality = asked.get('application/problem+json') ?? 0;
-  return quality > 0 && quality >= (asked.get('application/json') ?? 0) ? problemJson : json;
+  const quality = qualityOf(accept, 'application/problem+json');
+  return quality > 0 && quality >= qualityOf(accept, 'application/json') ? problemJson : json;
 }
 
 /** How refusals of commands are answered. Those of the treasury mean: try again later. */

@@ -13,6 +13,8 @@ export interface RequestLocals {
   keyId: string | null;
   /** For people: errors are pages as well. */
   isPage: boolean;
+  /** True once a rate limit has counted the request. */
+  isCounted: boolean;
 }
 
 export const localsOf = (response: Response): RequestLocals => response.locals as RequestLocals;
@@ -65,6 +67,7 @@ export function track({ ids, logger, observe }: Pick<HttpDeps, 'ids' | 'logger' 
     locals.route = 'unmatched';
     locals.keyId = null;
     locals.isPage = false;
+    locals.isCounted = false;
     response.setHeader('X-Request-Id', requestId);
     response.setHeader('Cache-Control', 'no-store');
     response.once('close', () => {
@@ -93,6 +96,27 @@ export function requireOneHost({ rawHeaders, httpVersion }: Request, _response: 
   const fine = hosts === 1 || (hosts === 0 && httpVersion === '1.0');
   next(fine ? undefined : new ApiError('invalidRequest', `the request has ${hosts} Host headers: send one`));
 }
+
+/** `localhost`, addresses, and names without a dot, as containers have them. */
+const localHost = /^(localhost|[a-z0-9_-]+|[0-9.]+|\[[0-9a-f:.]+\])(:[0-9]+)?$/i;
+
+/**
+ * Refuses a Host that could be anybody's domain. Such a domain may resolve to this port (DNS rebinding), and a page of it could then read
+ * every answer in an operator's browser.
+ *
+ * @param names further names that this port has
+ */
+export const requireLocalHost =
+  (names: readonly string[]): RequestHandler =>
+  ({ headers: { host } }, _response, next) => {
+    const isKnown =
+      host === undefined || localHost.test(host) || names.includes(host.toLowerCase().replace(/:[0-9]+$/, ''));
+    next(
+      isKnown
+        ? undefined
+        : new ApiError('forbidden', 'this port has no such name: use its address, or OPERATIONS_NAMES'),
+    );
+  };
 
 const overloadRetry_s = 1;
 

@@ -22,7 +22,7 @@ import { defaultListenerLimits } from './feed.ts';
 import { bodyMax_bytes, errorsMax } from './input.ts';
 import { defaultOpenLimits } from './openPlaces.ts';
 import { defaultPageListenerLimits } from './paymentNews.ts';
-import { defaultRates } from './rates.ts';
+import { defaultRates, partOf } from './rates.ts';
 import { pageMax, pageSize, waitMax_s } from './schemas/queries.ts';
 import { headersMax_bytes } from './server.ts';
 
@@ -44,17 +44,27 @@ const limits: readonly (readonly [what: string, limit: string, beyond: string])[
   ['connections of one instance', count(defaultConnectionLimits.connectionsMax), 'closed'],
   ['connections of one address', count(defaultConnectionLimits.connectionsPerAddressMax), 'closed'],
   ['requests without a valid key, of one address', perMinute(defaultRates.address), limited],
+  ['any limit of an address, of an IPv6 network', '1 for a /64, 4 for a /56, 8 for a /48', 'as above'],
   ['requests of one key', perMinute(defaultRates.key), limited],
   ['requests of one app’s keys', perMinute(defaultRates.app), limited],
   ['payments created without a key, of one address', perMinute(defaultRates.keylessCreation), limited],
   ['open payments without a key, of one address', count(defaultRates.keylessOpen.requestsMax), limited],
+  ['those among them that are of one app', count(partOf(defaultRates.keylessOpen)), limited],
   ['open payments of one app, whoever created them', count(defaultOpenLimits.openPerAppMax), limited],
   ['those among them that were created without a key', count(defaultOpenLimits.keylessOpenPerAppMax), limited],
   ['open payments with reusable links, of one app', count(defaultRates.linkOpen.requestsMax), limited],
+  ['those among them that one address created', count(partOf(defaultRates.linkOpen)), limited],
   ['reusable links of one app that are open', count(openLinksMax), '409 `conflict`'],
   ['sites that may show payment pages in a frame, of one app', count(embeddingSitesMax), '400 `invalidRequest`'],
   ['codes to sign in or register with, asked for from one address', perHour(defaultRates.signIn), limited],
-  ['such codes for one e-mail address', `${count(defaultRates.signInEmail.requestsMax)} a day`, limited],
+  ['such codes for one e-mail address', perHour(defaultRates.signInEmail), limited],
+  ['those among them that one address asks for', `${count(partOf(defaultRates.signInEmail))} an hour`, limited],
+  [
+    'such codes of six digits for one e-mail address',
+    `${count(defaultRates.shortCodesEmail.requestsMax)} a day`,
+    'eight digits',
+  ],
+  ['such codes of six digits, of the installation', perHour(defaultRates.shortCodes), 'eight digits'],
   [
     'such codes in a browser that signed in before, instead of the two above',
     perHour(defaultRates.signInKnown),
@@ -68,7 +78,7 @@ const limits: readonly (readonly [what: string, limit: string, beyond: string])[
     '400 `codeExpired`',
   ],
   ['a session', `${sessionLife_ms / 3_600_000} hours, ${sessionIdle_ms / 3_600_000} without a request`, '401'],
-  ['an app’s id that waits for proof of its owner’s e-mail', '24 hours', 'free again'],
+  ['an app’s id that waits for proof of its owner’s e-mail', '1 hour', 'free again'],
   ['requests of one app that wait for events', count(defaultListenerLimits.perApp), limited],
   ['the same of one instance', count(defaultListenerLimits.perInstance), busy],
   [
@@ -76,6 +86,7 @@ const limits: readonly (readonly [what: string, limit: string, beyond: string])[
     count(defaultPageListenerLimits.perPayment),
     `${limited}; the page looks by itself every 5 s`,
   ],
+  ['such pages open at one address', count(defaultPageListenerLimits.perAddress), `${limited}, the same`],
   ['the same of one instance', count(defaultPageListenerLimits.perInstance), '503 `unavailable`, the same'],
   ['signatures of one contract wallet that are checked at a time', count(askingPlaces.perContract), busy],
   ['the same of one instance, of all contract wallets', count(askingPlaces.perInstance), busy],

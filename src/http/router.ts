@@ -69,7 +69,7 @@ function serve(route: AnyRoute, gate: Gate): RequestHandler {
     const read = checkBody ? readBody : readFile;
     const body = await read?.(request, response);
     checkBody?.(body);
-    if (route.creates && !caller) await gate.admission.ofKeylessCreation(request, response);
+    if (route.creates && !caller) await gate.admission.ofKeylessCreation(request, response, appIn(body));
     // Only what is here whole takes a place: somebody who sends half a body keeps nobody out.
     const place = route.always ? anyPlace : gate.limit.enter(response);
     const by = { cause: causeOf(caller), requestId: locals.requestId };
@@ -100,6 +100,8 @@ function serve(route: AnyRoute, gate: Gate): RequestHandler {
     return caller;
   }
 }
+
+const appIn = (body: unknown): string | undefined => (body as { readonly appId?: string | null }).appId ?? undefined;
 
 /** Of requests that are not counted. */
 const anyPlace: Place = { aside: (wait) => wait() };

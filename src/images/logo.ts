@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import sharp, { type Sharp } from 'sharp';
 import type { Logo } from '../../commands/ports.ts';
 import { type Refusal, refuse } from '../../domain/decider.ts';
+import { createBoundedQueue } from '../runtime/boundedQueue.ts';
 import { pictureMax_bytes } from './accepted.ts';
 
 export const logoMax_bytes = 100_000;
@@ -21,7 +22,7 @@ sharp.unblock({
 });
 sharp.cache(false);
 
-const admit = inOrder(atOnceMax, waitingMax);
+const admit = createBoundedQueue(atOnceMax, waitingMax);
 
 /**
  * A PNG or, where that is too large, a WebP of at most 512 × 512 pixels and 100,000 bytes, without metadata; an animation's first picture.
@@ -74,22 +75,3 @@ const logoOf = (type: Logo['type'], bytes: Uint8Array): Logo => ({
   type,
   bytes,
 });
-
-/** Lets `atOnce` run and `waiting` wait. @returns undefined for one too many */
-function inOrder(atOnce: number, waiting: number): <T>(work: () => Promise<T>) => Promise<T> | undefined {
-  let admitted = 0;
-  const queue: (() => void)[] = [];
-  const turn = (): Promise<void> => {
-    admitted += 1;
-    return admitted <= atOnce ? Promise.resolve() : new Promise((resolve) => queue.push(resolve));
-  };
-  return (work) => {
-    if (admitted >= atOnce + waiting) return undefined;
-    return turn()
-      .then(work)
-      .finally(() => {
-        admitted -= 1;
-        queue.shift()?.();
-      });
-  };
-}

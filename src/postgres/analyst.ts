@@ -41,7 +41,7 @@ export async function makeAnalyst(database: SqlDatabase, password: string, salt:
   const left = await open(database);
   if (left.length > 0)
     throw new Error(
-      `an analyst may take locks of the service and make large objects: let a superuser revoke EXECUTE on ${left[0]?.signature} and its like from PUBLIC, or give analysts a replica`,
+      `an analyst may take locks of the service, notify, and make large objects: let a superuser revoke EXECUTE on ${left[0]?.signature} and its like from PUBLIC, or give analysts a replica`,
     );
 }
 
@@ -55,8 +55,9 @@ const settings: readonly (readonly [string, string])[] = [
 ];
 
 /**
- * What everybody may by Postgres' defaults, and an analyst must not: tables and large objects of his own fill the disk, and with a lock by
- * its name he would stop the work that the service guards with it. Only a superuser can take the functions from everybody.
+ * Revokes what Postgres allows everybody by default and an analyst must not do. Tables, large objects and WAL records of their own fill the
+ * disk, a lock by its name stops the work that the service guards with it, and a full queue of notifications fails the service's commits.
+ * Only a superuser can revoke the functions from everybody.
  */
 async function confine(tx: Sql): Promise<void> {
   const [here] = await tx.query<{ name: string }>('SELECT quote_ident(current_database()) AS name');
@@ -67,12 +68,32 @@ async function confine(tx: Sql): Promise<void> {
   }
 }
 
-/** Functions of locks and large objects that the analyst may still call. */
+/** Functions of locks, large objects, notifications and the WAL that the analyst may still call. */
 const open = (sql: Sql) =>
   sql.query<{ signature: string }>(
     `SELECT oid::regprocedure::text AS signature FROM pg_proc
       WHERE pronamespace = 'pg_catalog'::regnamespace
-        AND (proname ~ '^(pg_(try_)?advisory|lo_)' OR proname IN ('loread', 'lowrite'))
+        AND (proname ~ '^(pg_(try_)?advisory|lo_)'
+             OR proname IN ('loread', 'lowrite', 'pg_notify', 'pg_logical_emit_message'))
         AND has_function_privilege($1, oid, 'EXECUTE')`,
     [analyst],
   );
+
+/** A share of the notification queue that only a flood reaches: the service notifies a few bytes for each commit. */
+const queueShareMax = 0.02;
+
+/**
+ * Ends all sessions of analysts if Postgres's notification queue fills up: an open transaction of one that listens keeps the queue from being
+ * emptied, and the command NOTIFY cannot be revoked.
+ *
+ * @returns number of sessions ended
+ * @throws Error where the service's own user may not end sessions
+ */
+export async function endNotificationFlood(sql: Sql, shareMax: number = queueShareMax): Promise<number> {
+  const ended = await sql.query(
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE usename = $1 AND (SELECT pg_notification_queue_usage()) > $2`,
+    [analyst, shareMax],
+  );
+  return ended.length;
+}

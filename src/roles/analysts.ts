@@ -1,6 +1,8 @@
 /** What analysts read, and whom they are to Postgres: made ready by every start, and never in its way. */
+
+import type { Clock } from '../../commands/ports.ts';
 import type { Config } from '../config.ts';
-import { makeAnalyst } from '../postgres/analyst.ts';
+import { endNotificationFlood, makeAnalyst } from '../postgres/analyst.ts';
 import { makeAnalytics } from '../postgres/analytics.ts';
 import type { Database } from '../postgres/database.ts';
 import { randomIds } from '../runtime/system.ts';
@@ -35,4 +37,26 @@ export async function prepareAnalytics({ config, database, telemetry }: Needs): 
       'the role analyst is not as it should be: let the user of DATABASE_URL make roles (ALTER ROLE … CREATEROLE)',
     ),
   );
+}
+
+/** At the pace of one session the queue of 8 GB fills in about 15 minutes. */
+const floodCheck_ms = 5_000;
+
+/** Ends sessions of analysts that fill the notification queue, until the signal aborts. Each time is an alarm. */
+export async function guardNotifications(
+  { config, database, telemetry, clock }: Needs & { readonly clock: Pick<Clock, 'sleep'> },
+  signal: AbortSignal,
+): Promise<void> {
+  if (config.analystPassword === null) return;
+  while (!signal.aborted) {
+    await clock.sleep(floodCheck_ms, signal);
+    // Postgres away: other alarms say so, and the next check comes soon.
+    const ended = await endNotificationFlood(database).catch(() => 0);
+    if (ended > 0)
+      telemetry.alarm(
+        'analystRole',
+        { ended },
+        "analysts filled Postgres's notification queue, which would have failed the service's commits: their sessions were ended; change ANALYST_PASSWORD",
+      );
+  }
 }

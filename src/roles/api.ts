@@ -143,6 +143,7 @@ function startOperations(core: Core): Promise<HttpServer> {
     rates: unlimited,
     limits: defaultLimits,
     metrics: () => metrics(core),
+    names: core.config.operations.names,
   });
   const { host, port } = core.config.operations;
   return startHttp(app, { host, port, setBy: ['OPERATIONS_PORT', 'OPERATIONS_HOST'], clients });

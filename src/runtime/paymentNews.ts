@@ -11,6 +11,7 @@ import {
   type PaymentListener,
   type PaymentNews,
 } from '../http/paymentNews.ts';
+import { createPlaceShares } from '../http/placeShares.ts';
 import type { Notification } from '../postgres/listen.ts';
 import { appEventsChannel } from './appNews.ts';
 import { createBell } from './bell.ts';
@@ -53,6 +54,7 @@ export function createPaymentNews(
 ): PaymentNews & { close(): void } {
   const apps = new Map<string, Pages>();
   const closing = new AbortController();
+  const shares = createPlaceShares({ placesMax: limits.perInstance, perCallerMax: limits.perAddress });
   let count = 0;
   const everybody = (): readonly Open[] => [...apps.values()].flatMap(({ open }) => [...open]);
   const watch = headWatch(deps, everybody, closing.signal);
@@ -64,7 +66,7 @@ export function createPaymentNews(
   });
 
   return {
-    listen({ paymentId, appId }, signal) {
+    listen({ paymentId, appId, address }, signal) {
       const pages = apps.get(appId) ?? pagesOf(deps, appId);
       const others = [...pages.open].filter((each) => each.paymentId === paymentId);
       if (others.length >= limits.perPayment)
@@ -74,8 +76,12 @@ export function createPaymentNews(
           'instance',
           'too many pages of payments are open here to be told their news: try again',
         );
+      const giveBack = shares.take(address);
+      if (!giveBack)
+        throw new ListenersFull('one', 'too many pages are open at your address to be told their news: close some');
       const bell = createBell<void>(AbortSignal.any([signal, closing.signal]), () => {
         count -= 1;
+        giveBack();
         pages.open.delete(listener);
         if (pages.open.size === 0) apps.delete(appId);
       });

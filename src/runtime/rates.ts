@@ -2,7 +2,8 @@
 import { RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Clock } from '../../commands/ports.ts';
 import type { Sql } from '../../projections/sql.ts';
-import { type Counted, type Rate, type RateLimits, type RateName, type Rates, rateNames } from '../http/rates.ts';
+import { networksOf } from '../http/clients.ts';
+import { type Counted, partOf, type Rate, type RateLimits, type RateName, type Rates } from '../http/rates.ts';
 
 interface Counter {
   /** @throws RateLimiterRes when it is too much */
@@ -25,6 +26,8 @@ const strict: ReadonlySet<RateName> = new Set([
   'signIn',
   'signInEmail',
   'signInKnown',
+  'shortCodesEmail',
+  'shortCodes',
   'registration',
   'notice',
 ]);
@@ -41,14 +44,30 @@ export interface SharedRates extends Rates {
 }
 
 export function createRates(sql: Sql, limits: RateLimits): SharedRates {
-  const counters = new Map(
-    rateNames
-      .filter((name) => limits[name].requestsMax > 0)
-      .map((name) => [name, (strict.has(name) ? inPostgres : settled)(sql, name, limits[name])] as const),
-  );
+  const counters = new Map<string, Counter>();
+  const counterOf = (name: RateName, rate: Rate): Counter => {
+    const key = `${name} ${rate.requestsMax}`;
+    const counter = counters.get(key) ?? (strict.has(name) ? inPostgres : settled)(sql, name, rate);
+    counters.set(key, counter);
+    return counter;
+  };
   const settle = async () => {
     for (const counter of counters.values()) await counter.settle?.();
   };
+  async function countUnder(name: RateName, rate: Rate, who: string): Promise<Counted> {
+    const { allowed, left } = await counterOf(name, rate)
+      .consume(who)
+      .then(
+        (left) => ({ allowed: true, left }),
+        (refused: unknown) => {
+          if (refused instanceof RateLimiterRes) return { allowed: false, left: refused };
+          throw refused;
+        },
+      );
+    const { requestsMax, window_s } = rate;
+    const reset_s = Math.max(1, Math.ceil(left.msBeforeNext / 1_000));
+    return { name, requestsMax, window_s, allowed, remaining: left.remainingPoints, reset_s };
+  }
   return {
     settle,
 
@@ -60,21 +79,40 @@ export function createRates(sql: Sql, limits: RateLimits): SharedRates {
       }
     },
 
-    async count(name, who): Promise<Counted | null> {
-      const counter = counters.get(name);
-      if (!counter) return null;
-      const { requestsMax, window_s } = limits[name];
-      const { allowed, left } = await counter.consume(who).then(
-        (left) => ({ allowed: true, left }),
-        (refused: unknown) => {
-          if (refused instanceof RateLimiterRes) return { allowed: false, left: refused };
-          throw refused;
-        },
-      );
-      const reset_s = Math.max(1, Math.ceil(left.msBeforeNext / 1_000));
-      return { name, requestsMax, window_s, allowed, remaining: left.remainingPoints, reset_s };
+    async count(name, who, sharer): Promise<Counted | null> {
+      const rate = limits[name];
+      if (rate.requestsMax === 0) return null;
+      // The narrowest first: a caller who is over one limit uses up no wider one.
+      let own: Counted | undefined;
+      for (const { under, max } of [...shares(rate, who, sharer), ...wholes(rate, who)]) {
+        const counted = await countUnder(name, { ...rate, requestsMax: max }, under);
+        if (!counted.allowed) return counted;
+        if (under === who) own = counted;
+      }
+      return own ?? null;
     },
   };
+}
+
+interface Limit {
+  readonly under: string;
+  readonly max: number;
+}
+
+const wholes = ({ requestsMax }: Rate, who: string): readonly Limit[] =>
+  networksOf(who).map(({ network, callers }) => ({ under: network, max: requestsMax * callers }));
+
+/** Of `who` and `sharer` one may be an address. A share as large as the whole limit is not counted. */
+function shares(rate: Rate, who: string, sharer: string | undefined): readonly Limit[] {
+  if (sharer === undefined || rate.parts === undefined) return [];
+  return networksOf(who).flatMap((whose) =>
+    networksOf(sharer)
+      .map((sharing) => ({
+        under: `${whose.network} ${sharing.network}`,
+        max: partOf(rate) * whose.callers * sharing.callers,
+      }))
+      .filter(({ max }) => max < rate.requestsMax * whose.callers),
+  );
 }
 
 /** Who is over the limit is remembered here until the window ends: a flood costs Postgres nothing. */

@@ -1,8 +1,8 @@
 /** The signer's side of the wire: HTTPS that takes no connection without a certificate of its own authority. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import { createServer, type Server } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
 import { TransientError } from '../../commands/ports.ts';
 import { PayoutBlocked, type Signed, SigningRefused } from '../../commands/transfers/ports.ts';
 import type { DepositOwner } from '../chains/family.ts';
@@ -47,6 +47,8 @@ export interface SignerServer {
 
 const request_ms = 10_000;
 const connectionsMax = 64;
+/** Connections without a certificate so far. A further one takes the place of the oldest: an honest handshake takes milliseconds. */
+const handshakesMax = 32;
 
 /** @throws Error when the port cannot be used */
 export async function startSignerServer(
@@ -61,7 +63,8 @@ export async function startSignerServer(
     },
     (request, response) => void answer(answering, request, response),
   );
-  server.maxConnections = connectionsMax;
+  server.maxConnections = connectionsMax + handshakesMax;
+  boundHandshakes(server);
   // A handshake without a certificate of ours: there is nobody to answer.
   server.on('tlsClientError', (_, socket) => socket.destroy());
   const listening = Promise.withResolvers<void>();
@@ -76,6 +79,20 @@ export async function startSignerServer(
       await closed;
     },
   };
+}
+
+/** Keeps silent connections from holding the port: whoever reaches it can open them without a certificate. */
+function boundHandshakes(server: Server): void {
+  const open = new Map<string, Socket>();
+  const peerOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;
+  server.on('connection', (socket: Socket) => {
+    const [oldest] = open.values();
+    if (open.size >= handshakesMax - 1) oldest?.destroy();
+    const peer = peerOf(socket);
+    open.set(peer, socket);
+    socket.once('close', () => open.delete(peer));
+  });
+  server.on('secureConnection', (socket) => open.delete(peerOf(socket)));
 }
 
 async function answer(answering: Answering, request: IncomingMessage, response: ServerResponse): Promise<void> {

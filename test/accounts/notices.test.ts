@@ -149,6 +149,9 @@ describe('accounts: notices', () => {
     assert.deepEqual(await subjects(), []);
     accepted(await world.merchants.setOwner('wallet_house', developerId, by));
     await follow();
-    assert.deepEqual(await subjects(), [[ada, 'You own an app: wallet_house']]);
+    const [mail, ...more] = await world.mails();
+    assert.deepEqual([mail?.to, mail?.subject, more], [ada, 'You own an app: wallet_house', []]);
+    assert.doesNotMatch(mail?.text ?? '', /If that was not you/);
+    assert.match(mail?.text ?? '', /ask the operator/);
   });
 });

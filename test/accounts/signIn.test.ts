@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
+import { Unavailable } from '../../commands/ports.ts';
 import { hour_ms, minute_ms } from '../../domain/time.ts';
-import { scryptPasscodes } from '../../src/accounts/passcodes.ts';
+import { createPasscodes, scryptPasscodes } from '../../src/accounts/passcodes.ts';
 import { sweep } from '../../src/accounts/sweep.ts';
 import type { Database } from '../../src/postgres/database.ts';
 import { freshDatabase } from '../support/postgres.ts';
@@ -187,6 +188,61 @@ describe('accounts: sign-in', () => {
       accepted(await world.accounts.prove(challenge, code, owner));
     });
 
+    it('from one address for one mailbox lock nobody out: the owner gets in from another address, in a new browser', async () => {
+      world = createWorld(database, { limited: true });
+      await registered(world, {}, asker({ address: '203.0.113.5' }));
+      const refused = await flood(
+        from(20, () => '192.0.2.66'),
+        () => ada,
+      );
+      assert.equal(refused, 15, 'an address uses up a quarter');
+      const owner = asker({ address: '198.51.100.7' });
+      const { challenge, code } = await askedCode(world, ada, owner);
+      accepted(await world.accounts.prove(challenge, code, owner));
+    });
+
+    it('from everywhere for one mailbox are refused for an hour at most', async () => {
+      world = createWorld(database, { limited: true });
+      await registered(world);
+      await flood(
+        from(100, (index) => `198.51.100.${index}`),
+        () => ada,
+      );
+      const refused = await world.accounts.ask(ada, asker({ address: '203.0.113.5' }));
+      assert.equal(refusedWith(refused), 'rateLimited');
+      assert.ok((refused as { retryAfter_s: number }).retryAfter_s <= 3_600);
+    });
+
+    it('for one mailbox, or for many, mail codes that nobody guesses in five tries each', async () => {
+      const digits = async () => (await world.mails()).map(({ text }) => /Your code is (\d+)/.exec(text)?.[1]?.length);
+      world = createWorld(database, { limited: true });
+      await registered(world);
+      await flood(
+        from(15, (index) => `198.51.100.${index}`),
+        () => ada,
+      );
+      assert.deepEqual(await digits(), [...Array(9).fill(6), ...Array(6).fill(8)]);
+
+      await clear(database);
+      world = createWorld(database, { limited: true, rates: { shortCodes: { requestsMax: 3, window_s: 3_600 } } });
+      for (const name of ['eve', 'bob', 'joe', 'zoe'])
+        await world.accounts.register(
+          request({ email: `${name}@shop.example`, slug: name }),
+          asker({ address: `198.51.100.${name.length}` }),
+        );
+      assert.deepEqual(await digits(), [6, 6, 6, 8]);
+    });
+
+    it('a code of eight digits signs in like one of six', async () => {
+      const none = { requestsMax: 1, window_s: 3_600 };
+      world = createWorld(database, { limited: true, rates: { shortCodes: none } });
+      await registered(world);
+      const { challenge } = accepted(await world.accounts.ask(ada, asker()));
+      const [mail] = await world.mails();
+      const code = /Your code is (\d{8})\b/.exec(mail?.text ?? '')?.[1] ?? assert.fail('no code of eight digits');
+      accepted(await world.accounts.prove(challenge, code, asker()));
+    });
+
     it('from an address that the owner shares: the owner still gets in', async () => {
       world = createWorld(database, { limited: true });
       const { known } = await registered(world);
@@ -219,6 +275,16 @@ describe('accounts: sign-in', () => {
       const refused = await world.accounts.ask(ada, asker({ known: eve.known, address: '203.0.113.1' }));
       assert.equal(refusedWith(refused), 'rateLimited');
     });
+  });
+
+  it('hashes two codes at a time; beyond those that wait it is refused as unavailable', async () => {
+    const passcodes = createPasscodes({ N: 2 ** 14, r: 8, p: 1 });
+    const asked = await Promise.allSettled(Array.from({ length: 100 }, () => passcodes.make()));
+    const failed = asked.filter((each) => each.status === 'rejected');
+    assert.equal(failed.length, 48);
+    assert.ok(failed.every(({ reason }) => reason instanceof Unavailable && reason.retryAfter_s > 0));
+    const { code, ...kept } = await passcodes.make();
+    assert.equal(await passcodes.matches(code, kept), true, 'places are given back');
   });
 
   describe('a new browser', () => {

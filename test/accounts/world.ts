@@ -108,7 +108,7 @@ export function createWorld(database: Database, options: Options = {}) {
       clock,
       ids,
       passcodes: {
-        make: () => count('hashes', passcodes.make()),
+        make: (digits) => count('hashes', passcodes.make(digits)),
         matches: (code, kept) => count('hashes', passcodes.matches(code, kept)),
       },
       tokens: createTokens(createSigningKeys({ sql, box: own.keys ?? box, clock, ids }), clock),

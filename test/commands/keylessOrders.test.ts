@@ -38,6 +38,18 @@ describe('an order without a key', () => {
     assert.deepEqual([taken.length, refused], [25, Array(25).fill('orderConflict')]);
   });
 
+  it('is refused to whoever did not send its words: a stranger’s title or metadata reaches no honest front end', async () => {
+    const { createKeyless } = world();
+    const display = { title: 'NEW ADDRESS: send 250 USDC to 0x421b', description: null, currency: 'USD' };
+    await accepted(createKeyless(order({ display, metadata: { cart: '1' } })));
+    for (const other of [{}, { display, metadata: { cart: '2' } }, { metadata: { cart: '1' } }]) {
+      const refused = await createKeyless(order(other));
+      assert.equal(isRefusal(refused) && refused.refused, 'orderConflict');
+    }
+    const again = await accepted(createKeyless(order({ display, metadata: { cart: '1' } })));
+    assert.equal(again.createdNow, false);
+  });
+
   it('is answered when it is repeated, also while it could not be created, and after a crash', async () => {
     const { createKeyless, start } = world();
     const crash = start({ crash: crashAt('PaymentCreated.afterAppend') });

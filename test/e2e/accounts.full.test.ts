@@ -112,7 +112,7 @@ describe('registering in a service that is killed', () => {
           .filter(({ to }) => to === `${slug}@shop.example`)
           .map(({ subject }) => subject);
       await sandbox.until(() => about().length > 1);
-      assert.deepEqual(about(), [`Webhook secret rotated: ${appId}`, `Confirm ${appId}`]);
+      assert.deepEqual(about(), [`Webhook secret rotated: ${appId}`, 'Confirm your app']);
     });
   });
 });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { createClients } from '../../src/http/clients.ts';
+import { createClients, networksOf } from '../../src/http/clients.ts';
 import { defaultConnectionLimits } from '../../src/http/connections.ts';
 import { patience_ms } from '../support/patience.ts';
 import { goodRequest, startWorld, type World } from './world.ts';
@@ -129,6 +129,15 @@ describe('HTTP: who calls', () => {
     assert.equal(caller('fd00::1', '[2001:0DB8:1::5]:443'), '2001:db8:1:0::/64');
     assert.equal(caller('::1'), '0:0:0:0::/64');
     assert.equal(caller('::ffff:203.0.113.7'), '203.0.113.7');
+  });
+
+  it('counts under the networks around a /64 as well, which are a few callers each', () => {
+    assert.deepEqual(networksOf('2001:db8:1:2ff::/64'), [
+      { network: '2001:db8:1:2ff::/64', callers: 1 },
+      { network: '2001:db8:1:200::/56', callers: 4 },
+      { network: '2001:db8:1::/48', callers: 8 },
+    ]);
+    assert.deepEqual(networksOf('203.0.113.7'), [{ network: '203.0.113.7', callers: 1 }]);
   });
 
   it('refuses proxies that are no blocks of addresses', () => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type { AppSettings } from '../../commands/createPayment.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import type { HttpDeps } from '../../src/http/deps.ts';
-import { type RateName, unlimited } from '../../src/http/rates.ts';
+import { type RateName, type Rates, unlimited } from '../../src/http/rates.ts';
 import { Jar, type PageAnswered } from './desk.ts';
 import { headersOf } from './owners.ts';
 import { goodRequest, merchantApp, startWorld, type World } from './world.ts';
@@ -336,6 +336,18 @@ describe('HTTP: reusable links', () => {
       };
       const own = await world.call('POST', '/payment-api/payments', { headers: world.keys.merchant, body });
       assert.equal(own.status, 201);
+    });
+
+    it('use up places of the app by the address that they come from', async () => {
+      await world.stop();
+      const seen: unknown[] = [];
+      const count: Rates['count'] = async (...asked) => {
+        if (asked[0] === 'linkOpen') seen.push(asked);
+        return null;
+      };
+      await start({ rates: { ...unlimited, count } });
+      assert.deepEqual(await flood(pathOf(await create()), 1), [303]);
+      assert.deepEqual(seen, [['linkOpen', 'merchant_demo', '127.0.0.1']]);
     });
 
     it('make no more from one address than any stranger may create', async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import pino from 'pino';
+import { ChainBroken } from '../../commands/codec.ts';
 import { Unavailable } from '../../commands/ports.ts';
 import { ChainUnavailable } from '../../src/chains/node/nodes.ts';
 import { createOperationsApp } from '../../src/http/app.ts';
@@ -154,6 +155,18 @@ describe('HTTP: the protocol', () => {
       const answer = await fetch(`${url}${base}/${id}`);
       assert.deepEqual([answer.status, answer.headers.get('retry-after')], [503, '2']);
     });
+    const foreign = new ChainBroken({
+      stream: 'merchant-wallet_demo',
+      revision: 3n,
+      expected: 'a seal',
+      found: 'none',
+    });
+    await withWorld({ createPayment: () => Promise.reject(foreign) }, async ({ call, keys }) => {
+      const body = goodRequest({ appId: 'wallet_demo' });
+      const { status, body: problem, headers } = await call('POST', base, { body, headers: keys.wallet });
+      assert.deepEqual([status, problem.error, headers['retry-after']], [503, 'unavailable', '60']);
+      assert.doesNotMatch(problem.message, /merchant-/);
+    });
     await withWorld({ getPayment: () => Promise.reject(new Error('secret')) }, async ({ url }) => {
       const answer = await fetch(`${url}${base}/${id}`);
       const problem = (await answer.json()) as { error: string; message: string };
@@ -266,6 +279,7 @@ describe('HTTP: the protocol', () => {
       rates: unlimited,
       readiness: async () => ({ ready: false, checks }),
       metrics: async () => 'up 1\n',
+      names: ['ops.internal'],
     });
     const listening = { port: 0, host: '127.0.0.1', clients: createClients([]) };
     const server = await startHttp(app, { ...listening, setBy: ['OPERATIONS_PORT', 'OPERATIONS_HOST'] });
@@ -275,6 +289,16 @@ describe('HTTP: the protocol', () => {
       assert.equal(await (await fetch(`${server.url}/metrics`)).text(), 'up 1\n');
       assert.equal((await fetch(`${server.url}/healthz`)).status, 200);
       assert.equal((await fetch(`${server.url}${base}/${id}`)).status, 404);
+      const port = new URL(server.url).port;
+      const asHost = async (host: string) =>
+        (await rawAnswer(Number(port), `GET /metrics HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)).slice(
+          9,
+          12,
+        );
+      for (const host of ['evil.example', 'evil.example:3001', '127.0.0.1.evil.example', 'a@evil.example'])
+        assert.equal(await asHost(host), '403', host);
+      for (const host of ['localhost', `127.0.0.1:${port}`, '[::1]:3001', 'service:3001', 'ops.internal:3001'])
+        assert.equal(await asHost(host), '200', host);
     } finally {
       await server.close();
     }
@@ -293,3 +317,11 @@ describe('HTTP: the protocol', () => {
     assert.deepEqual(seen, [`GET ${base}/{id} 404`, `PUT ${base} 405`, 'GET unmatched 404']);
   });
 });
+
+async function rawAnswer(port: number, request: string): Promise<string> {
+  const socket = connect(port, '127.0.0.1');
+  socket.end(request);
+  let answer = '';
+  for await (const chunk of socket) answer += chunk;
+  return answer;
+}

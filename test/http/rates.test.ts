@@ -70,6 +70,25 @@ describe('HTTP: how often', () => {
     assert.deepEqual(await statuses(1, () => call('GET', unknown, from('198.51.100.3', '198.51.100.1'))), [429]);
   });
 
+  for (const [what, method, path, headers = {}] of [
+    ['paths that do not exist', 'GET', '/nothing'],
+    ['pages that do not exist', 'GET', '/dashboard/nothing/here/at/all'],
+    ['methods that a path does not have', 'DELETE', create],
+    ['OPTIONS', 'OPTIONS', create],
+    ['paths that cannot be decoded', 'GET', `${create}/%zz`],
+    ['the front page', 'GET', '/'],
+    ['files of pages', 'GET', '/dashboard/assets/look.css'],
+    ['forms of other sites', 'POST', '/dashboard/sign-in', { Origin: 'https://evil.example' }],
+  ] as const) {
+    it(`strangers may ask counts ${what}`, async () => {
+      const { url } = await start({ rates: counting({ address: 3 }) });
+      const ask = () => fetch(`${url}${path}`, { method, headers, redirect: 'manual' });
+      const [, , third = 0, fourth] = await statuses(4, ask);
+      assert.notEqual(third === 429 ? fourth : third, undefined);
+      assert.equal(fourth, 429);
+    });
+  }
+
   it('keys may be guessed is limited like any request without one', async () => {
     const { call } = await start({ rates: counting({ address: 3 }) });
     const guess = () => call('GET', unknown, { headers: { 'X-API-Key': 'pi_live_guess' } });
@@ -94,6 +113,17 @@ describe('HTTP: how often', () => {
   it('payments are created without a key is limited by those of the address that are open', async () => {
     const { call } = await start({ rates: counting({ keylessOpen: 2 }) });
     assert.deepEqual(await statuses(3, () => call('POST', create, keyless())), [201, 201, 429]);
+  });
+
+  it('payments are created tells the limits whose app’s and whose address’s places they use', async () => {
+    const seen: unknown[] = [];
+    const count: Rates['count'] = async (...asked) => {
+      if (asked[0] === 'keylessOpen') seen.push(asked);
+      return null;
+    };
+    const { call } = await start({ rates: { ...unlimited, count } });
+    await call('POST', create, keyless());
+    assert.deepEqual(seen, [['keylessOpen', '127.0.0.1', 'wallet_demo']]);
   });
 
   it('payments are created without a key cannot be counted while Postgres is away: 503', async () => {

@@ -5,7 +5,7 @@ import pg from 'pg';
 import { analyticsDocument } from '../../docs/analytics.ts';
 import { openActive, openBuilding, show } from '../../projections/generations.ts';
 import { workSet } from '../../projections/sets.ts';
-import { makeAnalyst, scramOf } from '../../src/postgres/analyst.ts';
+import { endNotificationFlood, makeAnalyst, scramOf } from '../../src/postgres/analyst.ts';
 import { endAnalysts, makeAnalytics } from '../../src/postgres/analytics.ts';
 import { type Database, openDatabase } from '../../src/postgres/database.ts';
 import { ddlOf } from '../../src/postgres/migrate.ts';
@@ -239,6 +239,8 @@ describe('schema analytics', () => {
         "SELECT pg_advisory_lock(hashtextextended('payouts', 0))",
         'SELECT pg_try_advisory_xact_lock(1, 2)',
         "SELECT lo_from_bytea(0, 'fills the disk')",
+        "SELECT pg_notify('x', repeat('a', 7900))",
+        "SELECT pg_logical_emit_message(false, 'x', 'fills the disk')",
       ])
         await assert.rejects(raw(statement, write), { code: /^(42501|42P01)$/ }, statement);
       await assert.rejects(raw('SELECT pg_sleep(5)', "SET statement_timeout = '100ms'"), { code: '57014' });
@@ -255,6 +257,18 @@ describe('schema analytics', () => {
       await old.close();
       await makeAnalyst(database, password, salt);
     });
+  });
+
+  it('is ended for every analyst where the queue of notifications fills, and for nobody else', async () => {
+    const client = new pg.Client({ connectionString: analyst.url });
+    client.on('error', () => {});
+    await client.connect();
+    const ended = new Promise((resolve) => client.once('end', resolve));
+    await client.query('LISTEN x');
+    assert.equal(await endNotificationFlood(database), 0);
+    assert.ok((await endNotificationFlood(database, -1)) >= 1);
+    await ended;
+    assert.deepEqual(await database.query('SELECT 1 AS one'), [{ one: 1 }]);
   });
 
   describe('holds up no start', () => {

@@ -20,6 +20,8 @@ const limits: RateLimits = {
   signIn: rate(3),
   signInEmail: rate(3),
   signInKnown: rate(3),
+  shortCodesEmail: rate(3),
+  shortCodes: rate(3),
   registration: rate(3),
   notice: rate(3),
   changes: rate(3),
@@ -116,5 +118,43 @@ describe('rates', () => {
   it('of 0 are no limits', async () => {
     const [one] = twoInstances();
     assert.equal(await one.count('app', 'a'), null);
+  });
+
+  it('of an address hold for the networks around it: a /48 is eight callers, not 65,536', async () => {
+    const [one] = twoInstances();
+    const allowed = async (who: (index: number) => string): Promise<number> => {
+      let count = 0;
+      for (let index = 0; index < 100; index += 1)
+        if ((await one.count('keylessCreation', who(index)))?.allowed) count += 1;
+      return count;
+    };
+    assert.equal(await allowed((index) => `2001:db8:1:${index.toString(16)}::/64`), 12, 'of one /56');
+    assert.equal(await allowed((index) => `2001:db8:1:${index.toString(16)}00::/64`), 12, 'of one /48 with it');
+    assert.equal(await allowed(() => '2001:db8:2:0::/64'), 3);
+    assert.equal(await allowed((index) => `192.0.2.${index}`), 100);
+  });
+
+  it('leave an app’s places to many addresses: each uses up a part', async () => {
+    const rates = createRates(sql, { ...limits, linkOpen: { requestsMax: 40, window_s: 600, parts: 40 } });
+    const ask = async (address: string, count: number): Promise<number> => {
+      let allowed = 0;
+      for (let time = 0; time < count; time += 1)
+        if ((await rates.count('linkOpen', 'merchant_demo', address))?.allowed) allowed += 1;
+      return allowed;
+    };
+    assert.equal(await ask('192.0.2.1', 39), 5);
+    assert.equal(await ask('192.0.2.2', 1), 1);
+    for (let n = 3; n < 100; n += 1) await ask(`192.0.2.${n}`, 5);
+    assert.equal(await ask('192.0.2.200', 1), 0, 'all together hold the app’s limit');
+    assert.equal((await rates.count('linkOpen', 'merchant_other', '192.0.2.1'))?.allowed, true);
+  });
+
+  it('leave an address’s places to several apps', async () => {
+    const rates = createRates(sql, { ...limits, keylessOpen: { requestsMax: 40, window_s: 600, parts: 4 } });
+    const allowed = [];
+    for (let time = 0; time < 20; time += 1)
+      allowed.push((await rates.count('keylessOpen', '192.0.2.1', 'wallet_demo'))?.allowed);
+    assert.equal(allowed.filter(Boolean).length, 10);
+    assert.equal((await rates.count('keylessOpen', '192.0.2.1', 'wallet_other'))?.allowed, true);
   });
 });

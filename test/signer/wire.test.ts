@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { request } from 'node:https';
+import { connect } from 'node:net';
 import { PayoutBlocked, type SigningPurpose, SigningRefused, type Unsigned } from '../../commands/transfers/ports.ts';
 import { createRemoteSigner, type RemoteSigner } from '../../src/signer/client.ts';
 import { type Asked, messageMax_bytes } from '../../src/signer/protocol.ts';
@@ -65,6 +67,21 @@ describe('a signer of its own, over its wire', () => {
     failure = undefined;
     asked.length = 0;
     told.length = 0;
+  });
+
+  it('answers while silent connections without a certificate come in', async () => {
+    const sockets = Array.from({ length: 300 }, () => connect(Number(new URL(server.url).port), '127.0.0.1'));
+    for (const socket of sockets) socket.on('error', () => {});
+    await Promise.all(sockets.map((socket) => Promise.race([once(socket, 'connect'), once(socket, 'close')])));
+    const fresh = createRemoteSigner(server.url, loadTls(await authority.end('subscribers')));
+    try {
+      const started = performance.now();
+      await fresh.signerOf(treasuryAccount).check(unsigned, purpose);
+      assert.ok(performance.now() - started < 5_000);
+    } finally {
+      fresh.close();
+      for (const socket of sockets) socket.destroy();
+    }
   });
 
   it('is asked with all that a transaction is, and answers with its signature', async () => {

@@ -231,6 +231,14 @@ describe('evidence', () => {
     await refused([fileOf(until)], /entry 1 has no good until/);
   });
 
+  it('is refused at once where arrays are nested a million deep', async () => {
+    const started = performance.now();
+    for (const depth of [300_000, 2_000_000])
+      await refused([fileOf(`${'['.repeat(depth)}${']'.repeat(depth)}`)], /nested deeper than any evidence/);
+    const passed_ms = performance.now() - started;
+    assert.ok(passed_ms < 2_000, `${passed_ms} ms`);
+  });
+
   it('is refused in words where something is nested very deep', async () => {
     const { world, pack } = await evidenced();
     const [text, heads] = [await pack(), JSON.stringify(await world.entries().then(([entry]) => entry))];

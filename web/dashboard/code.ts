@@ -54,11 +54,11 @@ export const codeForm = (form: FormState, next: string | null): VNode =>
       label: 'Code',
       autocomplete: 'one-time-code',
       inputmode: 'numeric',
-      pattern: ' *([0-9] *){6}',
-      maxlength: 12,
+      pattern: ' *([0-9] *){6,8}',
+      maxlength: 16,
       focus: true,
       mono: true,
-      hint: 'Six digits. It works for ten minutes, in this browser only.',
+      hint: 'The digits of the mail. They work for ten minutes, in this browser only.',
     })}
     ${submit('Go on')}
   </form>`;

@@ -82,7 +82,7 @@ export function confirmRefundPage(model: ConfirmRefundModel): VNode {
         ${problems(form)}
         ${notice('wait', html`<p>What is sent cannot be fetched back. The code was mailed to you, and is good for this refund alone.</p>`)}
         ${Object.entries(order).map(([name, value]) => html`<input type="hidden" name=${name} value=${value} />`)}
-        ${textField({ form, name: 'code', label: 'Code', autocomplete: 'one-time-code', inputmode: 'numeric', pattern: ' *([0-9] *){6}', maxlength: 12, mono: true, focus: true, hint: 'Six digits. It works for ten minutes, for this refund only.' })}
+        ${textField({ form, name: 'code', label: 'Code', autocomplete: 'one-time-code', inputmode: 'numeric', pattern: ' *([0-9] *){6,8}', maxlength: 16, mono: true, focus: true, hint: 'The digits of the mail. They work for ten minutes, for this refund only.' })}
         <div class="controls">${submit('Send it back', 'danger')}${linkButton(to.payment(paymentId), 'Leave it as it is')}</div>
       </form>${mailboxUrl !== null && mailboxNote(mailboxUrl)}</section>
     </div>`,

@@ -29,7 +29,7 @@ export const signInPage = (model: SignInModel): VNode => {
     html`<div class="single">
       <section class="card">
         <form class="inside" method="post" action=${paths.signIn}>
-          <div><h1>Sign in</h1><p class="muted">No password: we mail you a code of six digits.</p></div>
+          <div><h1>Sign in</h1><p class="muted">No password: we mail you a code.</p></div>
           ${problems(form)}
           ${next !== null && html`<input type="hidden" name="next" value=${next} />`}
           ${textField({

@@ -1,12 +1,8 @@
 /** Errors for people: a page with the same status and the same words as the API's answer. */
-import type { Request } from 'express';
 import type { VNode } from 'preact';
 import { type ErrorModel, errorPage } from '../../../web/dashboard/error.ts';
 import type { Mode } from '../../../web/parts/frame.ts';
 import { type ApiError, statusOfError } from '../errors.ts';
-
-/** Somebody who asks for JSON before HTML is no browser. */
-export const readsPages = (request: Request): boolean => request.accepts(['html', 'json']) !== 'json';
 
 export function pageOfError(error: ApiError, requestId: string, mode: Mode): VNode {
   const retryAfter_s = Number(error.headers['Retry-After'] ?? 0);

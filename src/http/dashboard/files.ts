@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { basename, extname, join } from 'node:path';
 import type { RequestHandler } from 'express';
 import { localsOf } from '../guards.ts';
+import type { Admission } from '../rates.ts';
 import { send } from '../router.ts';
 import { noSuchPage } from './router.ts';
 
@@ -39,10 +40,11 @@ function readFiles(): ReadonlyMap<string, WebFile> {
  * Answers `…/:file`. A browser keeps what it has and asks whether that is still so: a new version is seen at once, also while
  * instances of two versions answer.
  */
-export function serveFiles(): RequestHandler {
+export function serveFiles(admission: Pick<Admission, 'ofStranger'>): RequestHandler {
   const files = readFiles();
-  return (request, response) => {
+  return async (request, response) => {
     localsOf(response).route = filesPath;
+    await admission.ofStranger(request, response);
     const file = files.get(String(request.params['file']));
     if (!file) throw noSuchPage();
     const { content, type, etag } = file;
@@ -52,5 +54,8 @@ export function serveFiles(): RequestHandler {
   };
 }
 
+/** Entity tags of If-None-Match that are compared: a browser keeps one of each file. */
+const tagsMax = 16;
+
 const holds = (ifNoneMatch: string | undefined, etag: string): boolean =>
-  (ifNoneMatch ?? '').split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag);
+  (ifNoneMatch ?? '').split(',', tagsMax).some((tag) => tag.trim().replace(/^W\//, '') === etag);

@@ -2,12 +2,13 @@
 import { type Request, type Response, Router } from 'express';
 import { documentOf } from '../../../web/parts/html.ts';
 import { paths } from '../../../web/parts/paths.ts';
+import { prefersHtml } from '../accept.ts';
 import type { HttpDeps } from '../deps.ts';
 import type { ApiError } from '../errors.ts';
 import { localsOf } from '../guards.ts';
 import type { Answer } from '../route.ts';
 import { answerOtherMethods, type Gate, send } from '../router.ts';
-import { pageOfError, readsPages } from './errorPages.ts';
+import { pageOfError } from './errorPages.ts';
 import { filesPath, serveFiles } from './files.ts';
 import { asPage } from './headers.ts';
 import { dashboardPages } from './pages.ts';
@@ -25,16 +26,16 @@ export const createDashboard = (deps: HttpDeps): Dashboard => ({
   routerBehind(gate) {
     const router = Router({ caseSensitive: true });
     router.use(paths.home, asPage);
-    router.use(leadingHome());
+    router.use(leadingHome(gate));
     const files = router.route(filesPath.replace('{file}', ':file'));
-    files.get(serveFiles());
+    files.get(serveFiles(gate.admission));
     answerOtherMethods(files, filesPath, [{ method: 'get' }]);
     router.use(createPageRouter(dashboardPages(deps), { ...gate, deps }));
     return router;
   },
   errorPage(error, request, response) {
     const { isPage, requestId } = localsOf(response);
-    if (!isPage || !readsPages(request)) return undefined;
+    if (!isPage || !prefersHtml(request.headers.accept)) return undefined;
     return { type: html, body: documentOf(pageOfError(error, requestId, deps.site.mode)) };
   },
 });
@@ -42,11 +43,12 @@ export const createDashboard = (deps: HttpDeps): Dashboard => ({
 const front: string = '/';
 
 /** Strict, for `//` is no way in. */
-function leadingHome(): Router {
+function leadingHome({ admission }: Pick<Gate, 'admission'>): Router {
   const router = Router({ strict: true });
   const resource = router.route(front);
-  resource.get((_request, response) => {
+  resource.get(async (request, response) => {
     localsOf(response).route = front;
+    await admission.ofStranger(request, response);
     send(response, { status: 303, body: '', type: html, headers: { Location: paths.home } });
   });
   answerOtherMethods(resource, front, [{ method: 'get' }]);

@@ -4,6 +4,7 @@ import { documentOf } from '../../../web/parts/html.ts';
 import { languageOf } from '../../../web/pay/language.ts';
 import { sayIn } from '../../../web/pay/messages/index.ts';
 import { troublePage } from '../../../web/pay/trouble.ts';
+import { prefersHtml } from '../accept.ts';
 import { createPageRouter } from '../dashboard/router.ts';
 import { html } from '../dashboard/send.ts';
 import type { HttpDeps } from '../deps.ts';
@@ -68,7 +69,7 @@ export const createPayPages = (deps: HttpDeps): PayPages => ({
   errorPage(error, request, response) {
     const { isPage, requestId } = localsOf(response);
     const [, where] = /^\/(pay|link)(\/|$)/i.exec(request.path) ?? [];
-    if (!isPage || !where || request.accepts(['html', 'json']) === 'json') return undefined;
+    if (!isPage || !where || !prefersHtml(request.headers.accept)) return undefined;
     const say = sayIn(languageOf(chosenIn(request), request.headers['accept-language'] ?? null));
     const unknown = where.toLowerCase() === 'link' ? 'linkUnknown' : 'unknown';
     const what = statusOfError(error.code) < 429 ? unknown : 'trouble';

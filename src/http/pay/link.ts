@@ -40,10 +40,11 @@ export function linkPages(deps: HttpDeps): readonly (AnyPage | AnyForm)[] {
   const { ids, site } = deps;
   const offers = ({ id }: Chain): boolean => site.chains.some((chain) => chain.id === id);
   // Payers cannot fill the log, and never take the place of payments that the app itself creates.
-  const pay = createPayLink(async (request, app, caller) => {
-    await admitApp(deps.rates, 'linkOpen', app.appId);
-    return deps.createPayment(request, app, caller);
-  }, offers);
+  const payFrom = (address: string) =>
+    createPayLink(async (request, app, caller) => {
+      await admitApp(deps.rates, 'linkOpen', app.appId, address);
+      return deps.createPayment(request, app, caller);
+    }, offers);
   const shown = async (visit: Visitor, state: FormState, lang: string | undefined): Promise<Shown> => {
     const link = await existing(deps, visit.params.linkId);
     const app = await knownApp(deps, link.appId);
@@ -77,7 +78,7 @@ export function linkPages(deps: HttpDeps): readonly (AnyPage | AnyForm)[] {
       fields: Filled,
       creates: true,
       pointers: { '/source/amount': 'amount', '/destination/amount': 'amount' },
-      async act({ params: { linkId }, fields: { nonce, amount, source, lang = null }, by }) {
+      async act({ params: { linkId }, fields: { nonce, amount, source, lang = null }, by, address }) {
         const link = await existing(deps, linkId);
         // The page says so.
         if (link.closedAt !== null) return { to: withQuery(linkPath(linkId), { lang }) };
@@ -88,7 +89,7 @@ export function linkPages(deps: HttpDeps): readonly (AnyPage | AnyForm)[] {
           amount: amount?.replace(',', '.'),
           source: source === undefined ? undefined : { chainId, tokenSymbol },
         };
-        const created = await pay(app, link, visit, by);
+        const created = await payFrom(address)(app, link, visit, by);
         if (isRefusal(created)) return created;
         const secret = deps.paymentSecrets.secretOf(created.payment.terms.paymentId);
         return { to: withQuery(payPath(secret), { lang }) };

@@ -19,12 +19,12 @@ export const livePage = (deps: Deps): AnyPage =>
     audience: 'anyone',
     params: Type.Object({ secret: Type.String({ maxLength: 200 }) }),
     stays: true,
-    async show({ params, gone }) {
+    async show({ params, address, gone }) {
       const paymentId = deps.paymentSecrets.paymentIdOf(params.secret);
       const facts = paymentId === null ? null : await deps.payerFacts(paymentId);
       if (!facts) throw noSuchPage();
       const { appId } = facts.payment;
-      const listener = deps.paymentNews.listen({ paymentId: facts.payment.paymentId, appId }, gone);
+      const listener = deps.paymentNews.listen({ paymentId: facts.payment.paymentId, appId, address }, gone);
       const pieces = versions(deps, facts.payment.paymentId, listener, gone);
       return { pieces, type: 'text/event-stream', headers: { 'X-Accel-Buffering': 'no' } };
     },

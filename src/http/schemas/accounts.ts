@@ -88,7 +88,11 @@ export const CodeResponse = Shape(challenged, {
 export const VerifyRequest = Shape(
   {
     challenge: Challenge,
-    code: Type.Unsafe<string>({ type: 'string', pattern: '^[0-9]{6}$', description: 'the six digits of the mail' }),
+    code: Type.Unsafe<string>({
+      type: 'string',
+      pattern: '^([0-9]{6}|[0-9]{8})$',
+      description: 'the six or eight digits of the mail',
+    }),
     known: Optional(orNull(Known)),
   },
   { ...closed, title: 'VerifyRequest' },
