@@ -1,12 +1,15 @@
 /** One process of `npm run simulate`: takes seeds from its parent, and tells what came of each. */
 import './edge/hooks.ts';
 import type { Coverage } from './report/coverage.ts';
+import type { Habit } from './world/habits.ts';
 
 export interface Job {
   readonly from: number;
   readonly count: number;
   /** Left out: as each seed has it. */
   readonly payments?: number;
+  /** Default: those that each seed draws. */
+  readonly habits?: readonly Habit[];
   /** Replaces the faults of each seed by crashes: `createCrashTour`. */
   readonly crashes?: boolean;
 }

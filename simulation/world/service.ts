@@ -3,9 +3,13 @@ import type { CreatedPayment, NewPayment } from '../../commands/createPayment.ts
 import type { AskedRefund, OrderedRefunds } from '../../commands/refunds.ts';
 import { numberingAccountsOf, numberingMemory } from '../../commands/transfers/numberingAccounts.ts';
 import { holdPayout, retryPayout } from '../../commands/transfers/payoutsByHand.ts';
+import { type AskedAddress, addToBook, approve, callOff } from '../../commands/treasury/operations.ts';
+import { type Ordered, withdraw } from '../../commands/treasury/withdraw.ts';
+import type { AskedWithdrawal } from '../../commands/treasury/withdrawalOrder.ts';
 import { explainNoncesOf, resumePayouts } from '../../commands/treasuryAccount.ts';
 import { isRefusal, type Refusal } from '../../domain/decider.ts';
 import { findApp } from '../../queries/apps.ts';
+import { addressBook } from '../../src/chains/families.ts';
 import { type Config, readConfig } from '../../src/config.ts';
 import { guardNodes } from '../../src/roles/chainHealth.ts';
 import { commandsOf } from '../../src/roles/commands.ts';
@@ -13,14 +17,17 @@ import { type Core, openCore } from '../../src/roles/core.ts';
 import { runProjectionsRole } from '../../src/roles/projections.ts';
 import { refundsOf } from '../../src/roles/refunds.ts';
 import { runSubscribersRole } from '../../src/roles/subscribers.ts';
+import { withdrawals } from '../../src/roles/withdrawals.ts';
 import { systemClock } from '../../src/runtime/system.ts';
 import type { SimulatedChain } from '../kernel/ports.ts';
 import { endProcess, runIn, type SimulatedProcess } from '../kernel/process.ts';
 import { theRun } from '../kernel/run.ts';
+import { type Habits, habitVariables } from './habits.ts';
 
 export const appId = 'wallet_simulated';
 const webhookUrl = 'https://merchant.example/webhooks';
 const by = { cause: 'operator:simulated' } as const;
+const approver = { cause: 'operator:second' } as const;
 
 /** What callers can do with an instance that is up. */
 export interface Api {
@@ -32,6 +39,11 @@ export interface Api {
   /** As `npm run payouts -- hold` and `retry` do. */
   readonly hold: (paymentId: string) => Promise<unknown>;
   readonly retry: (paymentId: string) => Promise<unknown>;
+  /** As `npm run treasury -- address add`, `withdraw`, `approve` (by a second operator) and `call-off` do. */
+  readonly addAddress: (asked: AskedAddress & { readonly label: string }) => Promise<unknown>;
+  readonly withdraw: (asked: AskedWithdrawal) => Promise<Ordered | Refusal>;
+  readonly approve: (id: string) => Promise<unknown>;
+  readonly callOffOperation: (id: string) => Promise<unknown>;
 }
 
 export interface Instance {
@@ -44,7 +56,7 @@ export interface Instance {
   has(process: SimulatedProcess): boolean;
 }
 
-export function configOf(chains: readonly SimulatedChain[]): Config {
+export function configOf(chains: readonly SimulatedChain[], habits: Habits): Config {
   return readConfig({
     MODE: 'sandbox',
     LOG_LEVEL: 'silent',
@@ -52,6 +64,7 @@ export function configOf(chains: readonly SimulatedChain[]): Config {
     EVENTSTORE_URL: 'esdb://localhost:2113?tls=false',
     MASTER_KEY: '5e'.repeat(32),
     ...Object.assign({}, ...chains.map(({ variables }) => variables)),
+    ...habitVariables(habits, chains),
   });
 }
 
@@ -76,6 +89,13 @@ export function createInstance(name: string, config: Config): Instance {
       refund: (paymentId, asked) => refundsOf(core).order({ paymentId, appId: null }, asked, by),
       hold: (paymentId) => holdPayout(core, { paymentId, reason: 'looked at' }, by),
       retry: (paymentId) => retryPayout(core, { paymentId, reason: 'looked at' }, by),
+      addAddress: (asked) => {
+        const coolDown_hours = config.withdrawals.addressCoolDown_hours;
+        return addToBook({ ...core, addresses: addressBook, coolDown_hours }, asked, by);
+      },
+      withdraw: (asked) => withdraw(withdrawals(core), asked, by, AbortSignal.timeout(answer_ms)),
+      approve: (id) => approve(core, id, approver),
+      callOffOperation: (id) => callOff(core, id, 'called off', by),
     };
     theRun().note(`${own.name} is up`);
     await Promise.all([
