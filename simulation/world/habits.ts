@@ -9,6 +9,10 @@ const worldsPer = {
   sweeps: 5,
   /** Operators withdraw tokens and coins, approve withdrawals and call them off. */
   withdrawals: 5,
+  /** Operators order money back and call some of these refunds off. */
+  callOffs: 8,
+  /** Payers leave out the memo, and operators decide about their money. */
+  strayMoney: 4,
 } as const;
 
 export type Habit = keyof typeof worldsPer;

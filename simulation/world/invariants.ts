@@ -7,9 +7,12 @@ import { owedBy } from '../../domain/payment/owed.ts';
 import { type Payment, type PaymentState, paymentDecider } from '../../domain/payment/state.ts';
 import type { Instant } from '../../domain/time.ts';
 import { nextOperationStep, type OperationState, operation, standingOf } from '../../domain/treasury/operation.ts';
+import { type UnmatchedState, unmatched as unmatchedDecider } from '../../domain/unmatched.ts';
+import { unmatchedRefundsOwed } from '../../domain/unmatchedRefund.ts';
 import type { SimulatedChain, TrueTransfer } from '../kernel/ports.ts';
 import type { Order } from './customers.ts';
 import type { RefundRequest } from './refundRequest.ts';
+import type { StrayRefund } from './strayMoney.ts';
 import type { WantedWithdrawal } from './treasurers.ts';
 
 /** Something happened that never may. */
@@ -37,6 +40,7 @@ export interface Watched {
   /** By their ids. */
   readonly operations: ReadonlyMap<string, OperationState>;
   readonly batches: ReadonlyMap<string, BatchState>;
+  readonly unmatched: ReadonlyMap<string, UnmatchedState>;
   /** Of an event as it is written. */
   appended(event: StoredEvent): void;
   /** A merchant's receiver got a request. */
@@ -54,6 +58,7 @@ interface Asked {
   readonly orders: readonly Order[];
   readonly refundRequests: readonly RefundRequest[];
   readonly withdrawals: readonly WantedWithdrawal[];
+  readonly strayRefunds: readonly StrayRefund[];
 }
 
 export function watchInvariants(chains: readonly SimulatedChain[], asked: () => Asked): Watched {
@@ -61,6 +66,7 @@ export function watchInvariants(chains: readonly SimulatedChain[], asked: () => 
   const payments = new Map<string, PaymentState>();
   const operations = new Map<string, OperationState>();
   const batches = new Map<string, BatchState>();
+  const unmatched = new Map<string, UnmatchedState>();
   const recorded = new Set<string>();
   const deliveries = new Map<string, number>();
   const seen = chains.map(() => ({ version: -1, received: 0 }));
@@ -72,12 +78,13 @@ export function watchInvariants(chains: readonly SimulatedChain[], asked: () => 
     if (category === 'payment') evolve(stored, payments, paymentDecider);
     if (category === 'operation') evolve(stored, operations, operation);
     if (category === 'payoutBatch') evolve(stored, batches, payoutBatch);
+    if (category === 'unmatched') evolve(stored, unmatched, unmatchedDecider);
   }
 
   function checkPayouts({ chainId, truth }: SimulatedChain): void {
     const paid = new Map<string, number>();
     for (const { to } of truth.transfers()) paid.set(to, (paid.get(to) ?? 0) + 1);
-    const { orders, refundRequests, withdrawals } = asked();
+    const { orders, refundRequests, withdrawals, strayRefunds } = asked();
     const count = (to: SimulatedChain, receiver: string) => (to.chainId === chainId ? (paid.get(receiver) ?? 0) : 0);
     for (const { destination, receiver, orderId } of orders)
       if (count(destination, receiver) > 1)
@@ -85,6 +92,9 @@ export function watchInvariants(chains: readonly SimulatedChain[], asked: () => 
     for (const { source, receiver, key } of refundRequests)
       if (count(source, receiver) > 1)
         throw new Violation('oneRefund', `two refunds of ${key} are mined on chain ${chainId}`);
+    for (const { chain, receiver, transferId } of strayRefunds)
+      if (count(chain, receiver) > 1)
+        throw new Violation('oneRefund', `two refunds of ${transferId} are mined on chain ${chainId}`);
     for (const { chain, receiver, id } of withdrawals)
       if (count(chain, receiver) > 1)
         throw new Violation('oneWithdrawal', `two transactions of withdrawal ${id} are mined on chain ${chainId}`);
@@ -108,7 +118,8 @@ export function watchInvariants(chains: readonly SimulatedChain[], asked: () => 
     const { payins, funded, refunds } = payment;
     const came = payins.reduce((sum, { phase, amount }) => sum + (phase === 'confirmed' ? amount : 0n), 0n);
     const held = came - (funded === null ? 0n : funded.received - funded.excess);
-    const back = refunds.reduce((sum, { order, networkFee }) => sum + order.amount + networkFee, 0n);
+    const standing = refunds.filter(({ calledOff }) => calledOff === null);
+    const back = standing.reduce((sum, { order, networkFee }) => sum + order.amount + networkFee, 0n);
     if (back > held)
       broken.push(new Violation('refundsWithinHeld', `${stream} sends ${back} back of the ${held} it holds`));
   }
@@ -133,6 +144,7 @@ export function watchInvariants(chains: readonly SimulatedChain[], asked: () => 
     payments,
     operations,
     batches,
+    unmatched,
     appended(stored) {
       const expected = (revisions.get(stored.stream) ?? -1n) + 1n;
       if (stored.revision !== expected)
@@ -156,6 +168,7 @@ export function watchInvariants(chains: readonly SimulatedChain[], asked: () => 
       payments.clear();
       operations.clear();
       batches.clear();
+      unmatched.clear();
       // Merchants are told anew of what the log no longer knows that they were told.
       deliveries.clear();
       for (const event of events) {
@@ -181,6 +194,7 @@ export function watchInvariants(chains: readonly SimulatedChain[], asked: () => 
         return state ? isOver(state, now) : false;
       }) &&
       [...operations.values()].every((state) => state === null || isOperationOver(state)) &&
+      [...unmatched.values()].every((state) => unmatchedRefundsOwed(state).every(({ step }) => step.do === 'done')) &&
       [...batches.values()].every((state) => state === null || nextBatchStep(state).do === 'done'),
   };
 }

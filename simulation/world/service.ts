@@ -1,8 +1,10 @@
 /** Simulated instances of the service: all of its roles as they are, on replaced edges. A crashed one is started again. */
 import type { CreatedPayment, NewPayment } from '../../commands/createPayment.ts';
+import { matchUnmatched, type RefundUnmatched, refundUnmatched } from '../../commands/matchUnmatched.ts';
 import type { AskedRefund, OrderedRefunds } from '../../commands/refunds.ts';
 import { numberingAccountsOf, numberingMemory } from '../../commands/transfers/numberingAccounts.ts';
 import { holdPayout, retryPayout } from '../../commands/transfers/payoutsByHand.ts';
+import { callOffRefund, type RefundKey } from '../../commands/transfers/refundsByHand.ts';
 import { type AskedAddress, addToBook, approve, callOff } from '../../commands/treasury/operations.ts';
 import { type Ordered, withdraw } from '../../commands/treasury/withdraw.ts';
 import type { AskedWithdrawal } from '../../commands/treasury/withdrawalOrder.ts';
@@ -15,7 +17,7 @@ import { guardNodes } from '../../src/roles/chainHealth.ts';
 import { commandsOf } from '../../src/roles/commands.ts';
 import { type Core, openCore } from '../../src/roles/core.ts';
 import { runProjectionsRole } from '../../src/roles/projections.ts';
-import { refundsOf } from '../../src/roles/refunds.ts';
+import { payoutCostsOf, refundsOf } from '../../src/roles/refunds.ts';
 import { runSubscribersRole } from '../../src/roles/subscribers.ts';
 import { withdrawals } from '../../src/roles/withdrawals.ts';
 import { systemClock } from '../../src/runtime/system.ts';
@@ -44,6 +46,11 @@ export interface Api {
   readonly withdraw: (asked: AskedWithdrawal) => Promise<Ordered | Refusal>;
   readonly approve: (id: string) => Promise<unknown>;
   readonly callOffOperation: (id: string) => Promise<unknown>;
+  /** As `npm run refunds -- call-off` does. */
+  readonly callOffRefund: (key: RefundKey) => Promise<unknown>;
+  /** As `npm run unmatched -- match` and `refund` do. */
+  readonly matchUnmatched: (id: string, paymentId: string) => Promise<unknown>;
+  readonly refundUnmatched: (id: string, asked: RefundUnmatched) => Promise<unknown>;
 }
 
 export interface Instance {
@@ -96,6 +103,12 @@ export function createInstance(name: string, config: Config): Instance {
       withdraw: (asked) => withdraw(withdrawals(core), asked, by, AbortSignal.timeout(answer_ms)),
       approve: (id) => approve(core, id, approver),
       callOffOperation: (id) => callOff(core, id, 'called off', by),
+      callOffRefund: (key) => callOffRefund(core, { key, reason: 'called off' }, by),
+      matchUnmatched: (id, paymentId) => matchUnmatched(core, id, paymentId, by),
+      refundUnmatched: (id, asked) => {
+        const sending = { addresses: addressBook, canReceive: core.receiverChecks, payoutCostOf: payoutCostsOf(core) };
+        return refundUnmatched({ ...core, ...sending }, id, asked, by);
+      },
     };
     theRun().note(`${own.name} is up`);
     await Promise.all([

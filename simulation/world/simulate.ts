@@ -20,6 +20,7 @@ import { dutiesOf, type Operators, startOperators } from './operators.ts';
 import { planRestore, restoredIn } from './restore.ts';
 import { configOf, createInstance } from './service.ts';
 import { stockDeposits } from './stock.ts';
+import { type StrayMoney, startStrayMoney } from './strayMoney.ts';
 import { startTreasurers, type Treasurers } from './treasurers.ts';
 import { checkTreasury } from './treasury.ts';
 
@@ -59,6 +60,8 @@ const start_ms = Date.UTC(2026, 0, 5, 9);
 /** Faults last until all payments have ended, and at most so long; longer where what is held goes back after that. */
 const faultsWithin_ms = 80_000;
 const refundsWithin_ms = 150_000;
+/** Deposits of payments that are over are collected every minute: by then all of them are. */
+const sweepsWithin_ms = 140_000;
 /** Payments of a world: many small ones come past more than a few large. */
 const sizes: readonly [number, ...number[]] = [1, 1, 1, 2, 2, 2, 3, 3, 4, 6];
 /** More payments of worlds in which payouts are put together. */
@@ -209,21 +212,24 @@ function createWorld({
   let customers: Customers | null = null;
   let operators: Operators | null = null;
   let treasurers: Treasurers | null = null;
+  let stray: StrayMoney | null = null;
   const watched: Watched = watchInvariants(chains, () => ({
     orders: customers?.orders ?? [],
     refundRequests: operators?.refundRequests ?? [],
     withdrawals: treasurers?.withdrawals ?? [],
+    strayRefunds: stray?.refunds ?? [],
   }));
   const drawn = random.pick(sizes);
   const evm = chains.find(({ family }) => family === 'evm') ?? null;
   const together = habits.has('batches') ? evm : null;
   const orders = payments ?? drawn + (together ? more : 0);
   const byHand = random.fork('operators');
-  const duties = dutiesOf(byHand, restored === 'log');
+  const duties = dutiesOf(byHand, restored === 'log', habits);
 
   return {
     run,
     duties,
+    habits,
     isLogRestored: restored === 'log',
     chains,
     instances,
@@ -244,6 +250,9 @@ function createWorld({
       treasurers = startTreasurers(random.fork('treasurers'), {
         ...{ active: habits.has('withdrawals'), chains, instances },
       });
+      stray = startStrayMoney(random.fork('stray money'), {
+        ...{ active: habits.has('strayMoney'), chains, instances, watched, orders: customers.orders },
+      });
       planRestore(backups, restored, {
         ...{ chains, instances, customers, watched },
         halt() {
@@ -256,7 +265,7 @@ function createWorld({
         },
         isCalm: () => calm,
       });
-      return { customers, operators, treasurers };
+      return { customers, operators, treasurers, stray };
     },
     /** Faults stop, and what is left is one instance and the time that it needs. */
     calmDown() {
@@ -289,7 +298,7 @@ function createWorld({
 async function live(world: World): Promise<void> {
   const { run, chains, watched } = world;
   const { agenda, stores } = run;
-  const { customers, operators, treasurers } = world.begin();
+  const { customers, operators, treasurers, stray } = world.begin();
 
   async function until(end_ms: number, isDone: () => boolean): Promise<void> {
     let looked_ms = agenda.now_ms();
@@ -306,9 +315,18 @@ async function live(world: World): Promise<void> {
     }
   }
 
+  const begun = world.habits.has('sweeps') ? start_ms + sweepsWithin_ms : start_ms;
   const isOver = () =>
-    customers.done() && operators.done() && treasurers.done() && watched.ended(instant(agenda.now_ms()));
-  await until(start_ms + (world.duties.refund ? refundsWithin_ms : faultsWithin_ms), isOver);
+    agenda.now_ms() >= begun &&
+    customers.done() &&
+    operators.done() &&
+    treasurers.done() &&
+    stray.done() &&
+    watched.ended(instant(agenda.now_ms()));
+  await until(
+    start_ms + (world.duties.refund || world.habits.has('sweeps') ? refundsWithin_ms : faultsWithin_ms),
+    isOver,
+  );
   world.calmDown();
   const isAtRest = () =>
     isOver() &&
@@ -321,7 +339,7 @@ async function live(world: World): Promise<void> {
 
   checkPayouts(customers.orders, watched.payments);
   checkRefunds(operators.refundRequests, watched.payments);
-  checkMoney(chains, watched.payments);
+  checkMoney(chains, watched);
   if (!world.isLogRestored) checkTreasury(chains, watched);
   await checkRebuild(stores.log, stores.postgres);
 }

@@ -1,10 +1,11 @@
 /** Whether all that left the treasury left it as the log says: payouts, refunds, withdrawals and batches, to the last unit. */
 import { type BatchState, joinedMembers } from '../../domain/batch/batch.ts';
 import { type OperationState, standingOf } from '../../domain/treasury/operation.ts';
+import { unmatchedRefundsOwed } from '../../domain/unmatchedRefund.ts';
 import type { SimulatedChain, TrueTransfer } from '../kernel/ports.ts';
 import { Violation, type Watched } from './invariants.ts';
 
-type Logged = Pick<Watched, 'payments' | 'operations' | 'batches'>;
+type Logged = Pick<Watched, 'payments' | 'operations' | 'batches' | 'unmatched'>;
 
 /** @throws Violation */
 export function checkTreasury(chains: readonly SimulatedChain[], logged: Logged): void {
@@ -21,7 +22,10 @@ export function checkTreasury(chains: readonly SimulatedChain[], logged: Logged)
         );
     }
   }
-  for (const [id, state] of logged.operations) if (state) checkWithdrawal(chains, id, state);
+  for (const [id, state] of logged.operations) {
+    if (state && isWithdrawal(state)) checkWithdrawal(chains, id, state);
+    if (state?.ordered.kind === 'sweep') checkSweep(chains, id, state);
+  }
   for (const [id, state] of logged.batches) if (state) checkBatch(chains, id, state);
 }
 
@@ -35,7 +39,7 @@ function sumsOf(transfers: readonly TrueTransfer[]): ReadonlyMap<string, bigint>
 }
 
 /** Sums that the log says have left, by chain and token. */
-function outflowsOf({ payments, operations }: Logged): ReadonlyMap<number, ReadonlyMap<string, bigint>> {
+function outflowsOf({ payments, operations, unmatched }: Logged): ReadonlyMap<number, ReadonlyMap<string, bigint>> {
   const sums = new Map<number, Map<string, bigint>>();
   const add = (chainId: number, address: string, amount: bigint): void => {
     const own = sums.get(chainId) ?? new Map<string, bigint>();
@@ -45,6 +49,9 @@ function outflowsOf({ payments, operations }: Logged): ReadonlyMap<number, Reado
   for (const state of payments.values())
     for (const leg of [state?.payout, ...(state?.refunds ?? [])])
       if (leg?.settled) add(leg.order.chainId, leg.order.token.address, leg.order.amount);
+  for (const state of unmatched.values())
+    for (const { leg } of unmatchedRefundsOwed(state))
+      if (leg.settled) add(leg.order.chainId, leg.order.token.address, leg.order.amount);
   for (const state of operations.values())
     if (state && isWithdrawal(state) && state.leg.settled)
       add(state.ordered.chainId, state.ordered.token.address, BigInt(state.ordered.amount));
@@ -58,13 +65,24 @@ const isWithdrawal = ({ ordered }: NonNullable<OperationState>): boolean =>
 /** A withdrawal that is done arrived, and no other did. */
 function checkWithdrawal(chains: readonly SimulatedChain[], id: string, state: NonNullable<OperationState>): void {
   const { ordered, leg } = state;
-  if (!isWithdrawal(state)) return;
   const chain = chains.find(({ chainId }) => chainId === ordered.chainId);
   const paid = chain?.truth.transfers().filter(({ to }) => to.toLowerCase() === ordered.receiver.toLowerCase()) ?? [];
   const sum = paid.reduce((total, { amount }) => total + amount, 0n);
   const stated = leg.settled ? BigInt(ordered.amount) : 0n;
   if (sum !== stated)
     throw new Violation('withdrawnAsSaid', `operation ${id} (${standingOf(state)}) says ${stated}, the chain ${sum}`);
+}
+
+/** A sweep that is done brought the treasury what it says, and no other brought anything. */
+function checkSweep(chains: readonly SimulatedChain[], id: string, state: NonNullable<OperationState>): void {
+  const chain = chains.find(({ chainId }) => chainId === state.ordered.chainId);
+  const hashes = new Set(state.leg.attempts.map(({ signed }) => signed.hash));
+  const own = chain?.treasury.toLowerCase();
+  const swept =
+    chain?.truth.transfers().filter(({ txHash, to }) => hashes.has(txHash) && to.toLowerCase() === own) ?? [];
+  const sum = swept.reduce((total, { amount }) => total + amount, 0n);
+  const stated = state.leg.settled || state.leg.short ? (state.brought ?? BigInt(state.ordered.amount)) : 0n;
+  if (sum !== stated) throw new Violation('sweptAsSaid', `sweep ${id} says it brought ${stated}, the chain ${sum}`);
 }
 
 /** The transaction of a batch that is done paid its members, in their order, and nobody else; no other batch paid anybody. */

@@ -246,6 +246,29 @@ export const paymentStatements: Statements = [
     },
   ],
   [
+    'SELECT DISTINCT ON (payment_id) payment_id AS "paymentId", to_address AS address FROM (',
+    (view, [chainId, statuses, after, max, since]) => {
+      const isOver = (paymentId: string): boolean => {
+        const status = view.get('payments', [paymentId])?.['status'];
+        return status !== undefined && statuses.includes(status);
+      };
+      const paid = [
+        ...payinsOf(view, chainId)
+          .filter((row) => row['phase'] === 'confirmed')
+          .map((row): Row => ({ ...row, paymentId: row['payment_id'] })),
+        ...view
+          .rows('unmatched')
+          .filter((row) => row['chain_id'] === chainId && row['beyond_payment'] !== null)
+          .map((row): Row => ({ ...row, paymentId: row['beyond_payment'] })),
+      ]
+        .filter((row) => row['paymentId'] > after && isOver(row['paymentId']))
+        .filter((row) => since === null || row['block_time'] >= since)
+        .map((row) => ({ paymentId: row['paymentId'] as string, address: row['to_address'] as string }));
+      const first = new Map(paid.toReversed().map((row) => [row.paymentId, row]));
+      return [...first.values()].sort(by('paymentId')).slice(0, max);
+    },
+  ],
+  [
     'SELECT address, expires_at AS at, address AS key FROM deposits',
     (view, [chainId, since, afterAt, afterKey, max]) =>
       view
