@@ -32,6 +32,8 @@ const unkept = { columns: new Set(['updated_at']), tables: new Set(['ops.payout_
 const cascades = new Set(['ops.unreadable_transactions']);
 /** Columns that no caller reads. */
 const unread = /^(\?column\?|pg_notify|pg_advisory_xact_lock)$/;
+/** Postgres returns the address of any of a payment's transfers. */
+const undetermined = new Map([['SELECT DISTINCT ON (payment_id)', 'address']]);
 /** Orders in which rows can be equal. */
 const tied = /ORDER BY block_number$|ORDER BY u\.decided_at/;
 
@@ -187,7 +189,8 @@ const modelSql = (view: View): Sql => ({
 
 /** The model may return more columns than Postgres. */
 function compareAnswers(answered: readonly Row[], expected: readonly Row[], line: string, detail: string): void {
-  const names = Object.keys(expected[0] ?? {}).filter((name) => !unread.test(name));
+  const open = [...undetermined].find(([words]) => line.startsWith(words))?.[1];
+  const names = Object.keys(expected[0] ?? {}).filter((name) => !unread.test(name) && name !== open);
   if (expected.length > 0 && names.length === 0 && line.startsWith('SELECT')) return;
   const inOrder = /ORDER BY (?!.*\))/.test(line) && !tied.test(line) ? identity : sorted;
   const own = answered.map((row) => textOf(Object.fromEntries(names.map((name) => [name, row[name]]))));

@@ -6,6 +6,7 @@ import { clearStopped, markStopped } from '../../projections/generations.ts';
 import type { Sql, SqlDatabase } from '../../projections/sql.ts';
 import { movedIn } from '../../queries/books.ts';
 import { cashbackAfter, dueCashback } from '../../queries/cashback.ts';
+import { paidDeposits } from '../../queries/deposits.ts';
 import { openTransfersOf, recordedHashes, transfersToAsk } from '../../queries/recorded.ts';
 import { unsettledOf, waitingPayouts } from '../../queries/transfers.ts';
 import { owedCoin } from '../../queries/treasury.ts';
@@ -54,6 +55,10 @@ export async function makeRareCalls(db: SqlDatabase, { chainIds, times, texts, p
   await dueCashback(db, { worker, now: at, max: 3 });
   await markStopped(db, generation, 'stopped');
   await clearStopped(db, generation);
+  await paidDeposits(db, chainId, {
+    ...{ statuses: ['payment_completed', 'payment_expired'], after: pick(['', paymentId]), max: 5 },
+    ...(pick([true, false]) && { since: at }),
+  });
   await createCursors(db).scannedTo(chainId, ['head', 'final', 'finalLarge']);
   await failures.note(worker, pick(texts('ops.work_failures.key')), 'noted', at);
   await unreadable.note([found as never], at);
