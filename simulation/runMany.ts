@@ -6,6 +6,7 @@ import { categories, streams } from '../domain/streams.ts';
 import { merge, noCoverage } from './report/coverage.ts';
 import { summaryOf, type Totals } from './report/summary.ts';
 import type { FromWorker, Job, Told } from './worker.ts';
+import type { Habit } from './world/habits.ts';
 
 interface Options {
   readonly seeds: number;
@@ -14,6 +15,8 @@ interface Options {
   readonly json?: boolean;
   /** Of each world; left out: as its seed has it. */
   readonly payments?: number;
+  /** Of each world. Default: those that its seed draws. */
+  readonly habits?: readonly Habit[];
   /** Replaces the faults of the seeds by a crash at each place. The worlds of one process share the places. */
   readonly crashes?: boolean;
   /** Given the page as far as it is, now and then: a run of hours may be cut off. */
@@ -31,6 +34,7 @@ export async function runMany({
   processes,
   json = false,
   payments,
+  habits,
   crashes = false,
   shown = () => {},
 }: Options) {
@@ -56,7 +60,7 @@ export async function runMany({
     const share = Math.max(Math.ceil((end - next) / processes), jobSeedsLeast);
     const count = Math.min(jobSeeds, end - next, share);
     if (count <= 0) return null;
-    const job = { from: next, count, crashes, ...(payments !== undefined && { payments }) };
+    const job = { from: next, count, crashes, ...(payments !== undefined && { payments }), ...(habits && { habits }) };
     next += count;
     return job;
   }

@@ -1,5 +1,6 @@
 /** One seed: told as it goes when that is asked for; a failing one is made smaller, and told how to run it again. */
 import './edge/hooks.ts';
+import type { Habit } from './world/habits.ts';
 import type { Outcome } from './world/simulate.ts';
 
 interface Options {
@@ -7,6 +8,7 @@ interface Options {
   readonly trace?: boolean;
   readonly only?: string;
   readonly payments?: number;
+  readonly habits?: readonly Habit[];
   readonly shrink: boolean;
 }
 
@@ -14,7 +16,14 @@ interface Options {
 const lastLines = 25;
 
 /** @returns whether it failed */
-export async function runOne({ seed, trace = false, only, payments, shrink: shrinks }: Options): Promise<boolean> {
+export async function runOne({
+  seed,
+  trace = false,
+  only,
+  payments,
+  habits,
+  shrink: shrinks,
+}: Options): Promise<boolean> {
   const { simulate } = await import('./world/simulate.ts');
   const { simulatedChains } = await import('./chains.ts');
   const { shrink } = await import('./report/shrink.ts');
@@ -25,7 +34,12 @@ export async function runOne({ seed, trace = false, only, payments, shrink: shri
     last.push(line);
     if (last.length > lastLines) last.shift();
   };
-  const given = { seed, chains: simulatedChains, ...(payments !== undefined && { payments }) };
+  const given = {
+    seed,
+    chains: simulatedChains,
+    ...(payments !== undefined && { payments }),
+    ...(habits && { habits }),
+  };
   const outcome = await simulate({ ...given, only: faults, traced });
   console.log(sentence(outcome));
   if (outcome.failure === null) return false;
@@ -35,8 +49,9 @@ export async function runOne({ seed, trace = false, only, payments, shrink: shri
   console.log(`\nSmallest run that fails so: ${smallest.only.size} faults, ${smallest.payments} payments`);
   console.log(`  ${smallest.outcome.failure?.message}`);
   const list = [...smallest.only].join(',');
+  const own = habits ? ` --habits '${habits.join()}'` : '';
   console.log(
-    `  npm run simulate -- --seed ${seed} --payments ${smallest.payments} --only '${list}' --no-shrink --trace`,
+    `  npm run simulate -- --seed ${seed} --payments ${smallest.payments} --only '${list}'${own} --no-shrink --trace`,
   );
   return true;
 }

@@ -1,12 +1,15 @@
 /** One process of `npm run simulate`: takes seeds from its parent, and tells what came of each. */
 import './edge/hooks.ts';
 import type { Coverage } from './report/coverage.ts';
+import type { Habit } from './world/habits.ts';
 
 export interface Job {
   readonly from: number;
   readonly count: number;
   /** Left out: as each seed has it. */
   readonly payments?: number;
+  /** Default: those that each seed draws. */
+  readonly habits?: readonly Habit[];
   /** Replaces the faults of each seed by crashes: `createCrashTour`. */
   readonly crashes?: boolean;
 }
@@ -20,6 +23,8 @@ export interface Told {
   readonly simulated_ms: number;
   readonly payments: number;
   readonly faults: number;
+  /** Types of events that were written. */
+  readonly events: readonly string[];
   /** Only of a tour of crashes. */
   readonly crashes?: {
     /** Places that the service passed and where it could have crashed. */
@@ -49,8 +54,17 @@ async function work({ from, count, crashes = false, ...fewer }: Job): Promise<vo
     const outcome = await simulate({ seed, chains: simulatedChains, only: tour?.faults ?? null, ...fewer });
     cover(coverage, outcome);
     tour?.add(outcome.faults);
-    const { hash, failure, steps, simulated_ms, payments, faults, passed } = outcome;
-    const told = { seed, hash, failure, steps, simulated_ms, payments, faults: faults.length };
+    const { hash, failure, steps, simulated_ms, payments, faults, passed, events } = outcome;
+    const told = {
+      seed,
+      hash,
+      failure,
+      steps,
+      simulated_ms,
+      payments,
+      faults: faults.length,
+      events: [...events.keys()],
+    };
     const toured = { passed: [...passed.keys()].filter(isCrash), happened: faults };
     tell({ told: tour ? { ...told, crashes: toured } : told });
   }

@@ -18,9 +18,14 @@ const lockPause_ms = 20;
 
 async function query<R>(view: () => View, text: string, values: readonly unknown[] = []): Promise<readonly R[]> {
   const { name, run } = known(text);
+  const serve = () => {
+    const { onStatement, stores } = theRun();
+    onStatement(text, values, stores.postgres);
+    return run(view(), values, text);
+  };
   for (;;) {
     try {
-      return (await call({ port: `pg.${name}`, serve: () => run(view(), values, text), lost: broken })) as R[];
+      return (await call({ port: `pg.${name}`, serve, lost: broken })) as R[];
     } catch (error) {
       if (!(error instanceof RowLocked)) throw error;
       await pause(lockPause_ms);

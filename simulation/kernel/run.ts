@@ -1,5 +1,7 @@
 /** The one run that takes place in this program at a time: what the replaced edges of the service talk to. */
+
 import type { PostgresModel } from '../postgres/server.ts';
+import type { Values } from '../postgres/statement.ts';
 import type { SimulatedLog } from '../store/log.ts';
 import type { Agenda } from './agenda.ts';
 import type { FaultPlan } from './faults.ts';
@@ -40,6 +42,8 @@ export interface Run {
   readonly alarmed: (reason: string, message: string) => void;
   /** The simulation itself lacks something: the run ends. */
   readonly broken: (error: unknown) => void;
+  /** Reports each statement before the model of Postgres runs it. */
+  readonly onStatement: (text: string, values: Values, postgres: PostgresModel) => void;
   /** Told of a crash, so that the process is started again. */
   readonly crashed: (process: SimulatedProcess, at: string) => void;
 }

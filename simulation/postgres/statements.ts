@@ -18,11 +18,17 @@ const all: Statements = [
 ];
 const found = new Map<string, { readonly name: string; readonly run: Statement }>();
 
+/** The words by which the model knows its statements. */
+export const knownWords: readonly string[] = all.map(([words]) => words);
+
+/** Returns the statement in one line with single spaces. */
+export const lineOf = (text: string): string => text.replace(/\s+/g, ' ').trim();
+
 /** @throws for a statement that the model does not know, or that two of its entries claim */
 export function statementOf(text: string): { readonly name: string; readonly run: Statement } {
   const known = found.get(text);
   if (known) return known;
-  const line = text.replace(/\s+/g, ' ').trim();
+  const line = lineOf(text);
   const fitting = all.filter(([words]) => line.includes(words));
   const [statement] = fitting;
   if (!statement || fitting.length > 1) {

@@ -47,15 +47,18 @@ interface Ordering {
   readonly count: number;
   /** Whether most of them pay more than they are asked for. */
   readonly overpay: boolean;
+  /** The chain that all of them are paid out on; null: each order has its own. */
+  readonly together: SimulatedChain | null;
 }
 
-export function startCustomers(random: Random, { chains, instances, count, overpay }: Ordering): Customers {
+export function startCustomers(random: Random, { chains, instances, count, overpay, together }: Ordering): Customers {
   const { agenda, note } = theRun();
   let open = 0;
   const paid = random.below(shortWorlds) === 0 ? short : usual;
   const ways = overpay ? over : paid;
   const orders = Array.from({ length: count }, (_, at): Order => {
-    const [source, destination] = [random, random].map((chance) => chance.pick(chains as [SimulatedChain]));
+    const [source, drawn] = [random, random].map((chance) => chance.pick(chains as [SimulatedChain]));
+    const destination = together ?? drawn;
     return {
       orderId: `order-${at}`,
       source: source as SimulatedChain,

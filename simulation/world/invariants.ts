@@ -1,13 +1,19 @@
 /** What must be true whatever happens (docs/safety.md): looked at after every step, where something has changed. */
 import { eventCodec } from '../../commands/codec.ts';
+import { type BatchState, nextBatchStep, payoutBatch } from '../../domain/batch/batch.ts';
 import { categoryOf, type StoredEvent } from '../../domain/decider.ts';
 import { nextStep } from '../../domain/payment/next.ts';
 import { owedBy } from '../../domain/payment/owed.ts';
 import { type Payment, type PaymentState, paymentDecider } from '../../domain/payment/state.ts';
 import type { Instant } from '../../domain/time.ts';
+import { nextOperationStep, type OperationState, operation, standingOf } from '../../domain/treasury/operation.ts';
+import { type UnmatchedState, unmatched as unmatchedDecider } from '../../domain/unmatched.ts';
+import { unmatchedRefundsOwed } from '../../domain/unmatchedRefund.ts';
 import type { SimulatedChain, TrueTransfer } from '../kernel/ports.ts';
 import type { Order } from './customers.ts';
 import type { RefundRequest } from './refundRequest.ts';
+import type { StrayRefund } from './strayMoney.ts';
+import type { WantedWithdrawal } from './treasurers.ts';
 
 /** Something happened that never may. */
 export class Violation extends Error {
@@ -31,6 +37,10 @@ function hashesIn(data: unknown, found: Set<string>): void {
 
 export interface Watched {
   readonly payments: ReadonlyMap<string, PaymentState>;
+  /** By their ids. */
+  readonly operations: ReadonlyMap<string, OperationState>;
+  readonly batches: ReadonlyMap<string, BatchState>;
+  readonly unmatched: ReadonlyMap<string, UnmatchedState>;
   /** Of an event as it is written. */
   appended(event: StoredEvent): void;
   /** A merchant's receiver got a request. */
@@ -47,11 +57,16 @@ export interface Watched {
 interface Asked {
   readonly orders: readonly Order[];
   readonly refundRequests: readonly RefundRequest[];
+  readonly withdrawals: readonly WantedWithdrawal[];
+  readonly strayRefunds: readonly StrayRefund[];
 }
 
 export function watchInvariants(chains: readonly SimulatedChain[], asked: () => Asked): Watched {
   const revisions = new Map<string, bigint>();
   const payments = new Map<string, PaymentState>();
+  const operations = new Map<string, OperationState>();
+  const batches = new Map<string, BatchState>();
+  const unmatched = new Map<string, UnmatchedState>();
   const recorded = new Set<string>();
   const deliveries = new Map<string, number>();
   const seen = chains.map(() => ({ version: -1, received: 0 }));
@@ -59,16 +74,17 @@ export function watchInvariants(chains: readonly SimulatedChain[], asked: () => 
   let isWhole = true;
 
   function fold(stored: StoredEvent): void {
-    if (categoryOf(stored.stream) !== 'payment') return;
-    const event = eventCodec.read(stored);
-    const id = stored.stream.slice('payment-'.length);
-    if (event) payments.set(id, paymentDecider.evolve(payments.get(id) ?? paymentDecider.initial, event as never));
+    const category = categoryOf(stored.stream);
+    if (category === 'payment') evolve(stored, payments, paymentDecider);
+    if (category === 'operation') evolve(stored, operations, operation);
+    if (category === 'payoutBatch') evolve(stored, batches, payoutBatch);
+    if (category === 'unmatched') evolve(stored, unmatched, unmatchedDecider);
   }
 
   function checkPayouts({ chainId, truth }: SimulatedChain): void {
     const paid = new Map<string, number>();
     for (const { to } of truth.transfers()) paid.set(to, (paid.get(to) ?? 0) + 1);
-    const { orders, refundRequests } = asked();
+    const { orders, refundRequests, withdrawals, strayRefunds } = asked();
     const count = (to: SimulatedChain, receiver: string) => (to.chainId === chainId ? (paid.get(receiver) ?? 0) : 0);
     for (const { destination, receiver, orderId } of orders)
       if (count(destination, receiver) > 1)
@@ -76,6 +92,12 @@ export function watchInvariants(chains: readonly SimulatedChain[], asked: () => 
     for (const { source, receiver, key } of refundRequests)
       if (count(source, receiver) > 1)
         throw new Violation('oneRefund', `two refunds of ${key} are mined on chain ${chainId}`);
+    for (const { chain, receiver, transferId } of strayRefunds)
+      if (count(chain, receiver) > 1)
+        throw new Violation('oneRefund', `two refunds of ${transferId} are mined on chain ${chainId}`);
+    for (const { chain, receiver, id } of withdrawals)
+      if (count(chain, receiver) > 1)
+        throw new Violation('oneWithdrawal', `two transactions of withdrawal ${id} are mined on chain ${chainId}`);
   }
 
   /** What counts as come stays on its chain for ever. */
@@ -96,7 +118,8 @@ export function watchInvariants(chains: readonly SimulatedChain[], asked: () => 
     const { payins, funded, refunds } = payment;
     const came = payins.reduce((sum, { phase, amount }) => sum + (phase === 'confirmed' ? amount : 0n), 0n);
     const held = came - (funded === null ? 0n : funded.received - funded.excess);
-    const back = refunds.reduce((sum, { order, networkFee }) => sum + order.amount + networkFee, 0n);
+    const standing = refunds.filter(({ calledOff }) => calledOff === null);
+    const back = standing.reduce((sum, { order, networkFee }) => sum + order.amount + networkFee, 0n);
     if (back > held)
       broken.push(new Violation('refundsWithinHeld', `${stream} sends ${back} back of the ${held} it holds`));
   }
@@ -119,6 +142,9 @@ export function watchInvariants(chains: readonly SimulatedChain[], asked: () => 
 
   return {
     payments,
+    operations,
+    batches,
+    unmatched,
     appended(stored) {
       const expected = (revisions.get(stored.stream) ?? -1n) + 1n;
       if (stored.revision !== expected)
@@ -140,6 +166,9 @@ export function watchInvariants(chains: readonly SimulatedChain[], asked: () => 
       isWhole = false;
       revisions.clear();
       payments.clear();
+      operations.clear();
+      batches.clear();
+      unmatched.clear();
       // Merchants are told anew of what the log no longer knows that they were told.
       deliveries.clear();
       for (const event of events) {
@@ -163,9 +192,28 @@ export function watchInvariants(chains: readonly SimulatedChain[], asked: () => 
       asked().orders.every(({ payment }) => {
         const state = payment && payments.get(payment.terms.paymentId);
         return state ? isOver(state, now) : false;
-      }),
+      }) &&
+      [...operations.values()].every((state) => state === null || isOperationOver(state)) &&
+      [...unmatched.values()].every((state) => unmatchedRefundsOwed(state).every(({ step }) => step.do === 'done')) &&
+      [...batches.values()].every((state) => state === null || nextBatchStep(state).do === 'done'),
   };
 }
+
+interface Evolving<S> {
+  readonly category: string;
+  readonly initial: S;
+  evolve(state: S, event: never): S;
+}
+
+function evolve<S>(stored: StoredEvent, states: Map<string, S>, decider: Evolving<S>): void {
+  const event = eventCodec.read(stored);
+  const id = stored.stream.slice(decider.category.length + 1);
+  if (event) states.set(id, decider.evolve(states.get(id) ?? decider.initial, event as never));
+}
+
+/** An operation that nobody approves is over: its operators have decided. */
+const isOperationOver = (state: NonNullable<OperationState>): boolean =>
+  standingOf(state) === 'waitsForApproval' || nextOperationStep(state).do === 'done';
 
 /** What an operator holds goes on by him alone. */
 const isOver = (payment: Payment, now: Instant): boolean =>

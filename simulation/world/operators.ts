@@ -1,4 +1,6 @@
 /** Operators who order back what is held, also two at once, and who hold payouts for a while. */
+
+import type { RefundKey } from '../../commands/transfers/refundsByHand.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import { refundable } from '../../domain/payment/refund.ts';
 import type { Payment } from '../../domain/payment/state.ts';
@@ -6,6 +8,7 @@ import type { Random } from '../kernel/ports.ts';
 import { theRun } from '../kernel/run.ts';
 import { askUntilAnswered } from './ask.ts';
 import type { Order } from './customers.ts';
+import type { Habits } from './habits.ts';
 import type { Watched } from './invariants.ts';
 import type { RefundRequest } from './refundRequest.ts';
 import type { Instance } from './service.ts';
@@ -20,6 +23,8 @@ export interface Operators {
 export interface Duties {
   readonly refund: boolean;
   readonly hold: boolean;
+  /** Call off some of the refunds that they ordered. */
+  readonly callOff: boolean;
 }
 
 const refundingWorlds = 6;
@@ -35,12 +40,14 @@ const together: readonly [readonly Scope[], ...(readonly Scope[])[]] = [
   ['half', 'all'],
   ['half', 'half'],
 ];
+const calledOffWithin_ms = 6_000;
 const heldWithin_ms = 30_000;
 
 /** What a restored log has forgotten of refunds nobody in this world can tell: there are none where one is restored. */
-export function dutiesOf(random: Random, isLogRestored: boolean): Duties {
+export function dutiesOf(random: Random, isLogRestored: boolean, habits: Habits): Duties {
   const [refund, hold] = [random.below(refundingWorlds) === 0, random.below(holdingWorlds) === 0];
-  return { refund: refund && !isLogRestored, hold: hold && !isLogRestored };
+  const callOff = habits.has('callOffs');
+  return { refund: (refund || callOff) && !isLogRestored, hold: hold && !isLogRestored, callOff };
 }
 
 interface World {
@@ -57,6 +64,7 @@ export function startOperators(random: Random, world: World): Operators {
   const left = new Map(orders.map((order) => [order, duties.refund ? rounds : 0]));
   const holding = new Set(duties.hold ? orders.filter(() => random.below(2) === 0) : []);
   let held = 0;
+  let calling = 0;
 
   const paymentOf = ({ payment }: Order): Payment | null =>
     (payment && watched.payments.get(payment.terms.paymentId)) ?? null;
@@ -87,6 +95,28 @@ export function startOperators(random: Random, world: World): Operators {
         if (isRefusal(answer) && answer.refused === 'unavailable') return false;
         own.outcome = isRefusal(answer) ? 'refused' : 'ordered';
         note(`${own.key} of ${paymentId}: ${isRefusal(answer) ? answer.refused : 'ordered'}`);
+        if (!isRefusal(answer) && duties.callOff && random.below(2) === 0)
+          for (const { refund } of answer.refunds)
+            agenda.after(random.below(calledOffWithin_ms), () =>
+              callOff({ kind: 'refund', id: paymentId, part: refund }),
+            );
+        return true;
+      },
+    );
+  }
+
+  /** A signed refund is not called off. */
+  function callOff(key: RefundKey): void {
+    calling += 1;
+    askUntilAnswered(
+      instances,
+      'call off',
+      (api) => api.callOffRefund(key),
+      (answer) => {
+        const refused = isRefusal(answer as object) ? (answer as { refused: string }).refused : null;
+        if (refused === 'unavailable' || refused === 'conflict') return false;
+        calling -= 1;
+        note(`refund ${key.part} of ${key.id} is called off: ${refused ?? 'done'}`);
         return true;
       },
     );
@@ -137,6 +167,7 @@ export function startOperators(random: Random, world: World): Operators {
   if (duties.refund || duties.hold) agenda.after(look_ms, look);
   return {
     refundRequests: requests,
-    done: () => held === 0 && requests.every(({ outcome }) => outcome !== 'open') && !orders.some(canGoBack),
+    done: () =>
+      held === 0 && calling === 0 && requests.every(({ outcome }) => outcome !== 'open') && !orders.some(canGoBack),
   };
 }

@@ -1,26 +1,35 @@
 /** Simulated instances of the service: all of its roles as they are, on replaced edges. A crashed one is started again. */
 import type { CreatedPayment, NewPayment } from '../../commands/createPayment.ts';
+import { matchUnmatched, type RefundUnmatched, refundUnmatched } from '../../commands/matchUnmatched.ts';
 import type { AskedRefund, OrderedRefunds } from '../../commands/refunds.ts';
 import { numberingAccountsOf, numberingMemory } from '../../commands/transfers/numberingAccounts.ts';
 import { holdPayout, retryPayout } from '../../commands/transfers/payoutsByHand.ts';
+import { callOffRefund, type RefundKey } from '../../commands/transfers/refundsByHand.ts';
+import { type AskedAddress, addToBook, approve, callOff } from '../../commands/treasury/operations.ts';
+import { type Ordered, withdraw } from '../../commands/treasury/withdraw.ts';
+import type { AskedWithdrawal } from '../../commands/treasury/withdrawalOrder.ts';
 import { explainNoncesOf, resumePayouts } from '../../commands/treasuryAccount.ts';
 import { isRefusal, type Refusal } from '../../domain/decider.ts';
 import { findApp } from '../../queries/apps.ts';
+import { addressBook } from '../../src/chains/families.ts';
 import { type Config, readConfig } from '../../src/config.ts';
 import { guardNodes } from '../../src/roles/chainHealth.ts';
 import { commandsOf } from '../../src/roles/commands.ts';
 import { type Core, openCore } from '../../src/roles/core.ts';
 import { runProjectionsRole } from '../../src/roles/projections.ts';
-import { refundsOf } from '../../src/roles/refunds.ts';
+import { payoutCostsOf, refundsOf } from '../../src/roles/refunds.ts';
 import { runSubscribersRole } from '../../src/roles/subscribers.ts';
+import { withdrawals } from '../../src/roles/withdrawals.ts';
 import { systemClock } from '../../src/runtime/system.ts';
 import type { SimulatedChain } from '../kernel/ports.ts';
 import { endProcess, runIn, type SimulatedProcess } from '../kernel/process.ts';
 import { theRun } from '../kernel/run.ts';
+import { type Habits, habitVariables } from './habits.ts';
 
 export const appId = 'wallet_simulated';
 const webhookUrl = 'https://merchant.example/webhooks';
 const by = { cause: 'operator:simulated' } as const;
+const approver = { cause: 'operator:second' } as const;
 
 /** What callers can do with an instance that is up. */
 export interface Api {
@@ -32,6 +41,16 @@ export interface Api {
   /** As `npm run payouts -- hold` and `retry` do. */
   readonly hold: (paymentId: string) => Promise<unknown>;
   readonly retry: (paymentId: string) => Promise<unknown>;
+  /** As `npm run treasury -- address add`, `withdraw`, `approve` (by a second operator) and `call-off` do. */
+  readonly addAddress: (asked: AskedAddress & { readonly label: string }) => Promise<unknown>;
+  readonly withdraw: (asked: AskedWithdrawal) => Promise<Ordered | Refusal>;
+  readonly approve: (id: string) => Promise<unknown>;
+  readonly callOffOperation: (id: string) => Promise<unknown>;
+  /** As `npm run refunds -- call-off` does. */
+  readonly callOffRefund: (key: RefundKey) => Promise<unknown>;
+  /** As `npm run unmatched -- match` and `refund` do. */
+  readonly matchUnmatched: (id: string, paymentId: string) => Promise<unknown>;
+  readonly refundUnmatched: (id: string, asked: RefundUnmatched) => Promise<unknown>;
 }
 
 export interface Instance {
@@ -44,7 +63,7 @@ export interface Instance {
   has(process: SimulatedProcess): boolean;
 }
 
-export function configOf(chains: readonly SimulatedChain[]): Config {
+export function configOf(chains: readonly SimulatedChain[], habits: Habits): Config {
   return readConfig({
     MODE: 'sandbox',
     LOG_LEVEL: 'silent',
@@ -52,6 +71,7 @@ export function configOf(chains: readonly SimulatedChain[]): Config {
     EVENTSTORE_URL: 'esdb://localhost:2113?tls=false',
     MASTER_KEY: '5e'.repeat(32),
     ...Object.assign({}, ...chains.map(({ variables }) => variables)),
+    ...habitVariables(habits, chains),
   });
 }
 
@@ -76,6 +96,19 @@ export function createInstance(name: string, config: Config): Instance {
       refund: (paymentId, asked) => refundsOf(core).order({ paymentId, appId: null }, asked, by),
       hold: (paymentId) => holdPayout(core, { paymentId, reason: 'looked at' }, by),
       retry: (paymentId) => retryPayout(core, { paymentId, reason: 'looked at' }, by),
+      addAddress: (asked) => {
+        const coolDown_hours = config.withdrawals.addressCoolDown_hours;
+        return addToBook({ ...core, addresses: addressBook, coolDown_hours }, asked, by);
+      },
+      withdraw: (asked) => withdraw(withdrawals(core), asked, by, AbortSignal.timeout(answer_ms)),
+      approve: (id) => approve(core, id, approver),
+      callOffOperation: (id) => callOff(core, id, 'called off', by),
+      callOffRefund: (key) => callOffRefund(core, { key, reason: 'called off' }, by),
+      matchUnmatched: (id, paymentId) => matchUnmatched(core, id, paymentId, by),
+      refundUnmatched: (id, asked) => {
+        const sending = { addresses: addressBook, canReceive: core.receiverChecks, payoutCostOf: payoutCostsOf(core) };
+        return refundUnmatched({ ...core, ...sending }, id, asked, by);
+      },
     };
     theRun().note(`${own.name} is up`);
     await Promise.all([

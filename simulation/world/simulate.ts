@@ -13,12 +13,16 @@ import { createPostgres } from '../postgres/server.ts';
 import { createLog } from '../store/log.ts';
 import { type Customers, startCustomers } from './customers.ts';
 import { checkPayins, checkPayouts, checkRebuild, checkRefunds, prepare, unseenPayins } from './ends.ts';
+import { type Habit, habitsOf } from './habits.ts';
 import { Violation, type Watched, watchInvariants } from './invariants.ts';
 import { checkMoney } from './money.ts';
 import { dutiesOf, type Operators, startOperators } from './operators.ts';
 import { planRestore, restoredIn } from './restore.ts';
 import { configOf, createInstance } from './service.ts';
 import { stockDeposits } from './stock.ts';
+import { type StrayMoney, startStrayMoney } from './strayMoney.ts';
+import { startTreasurers, type Treasurers } from './treasurers.ts';
+import { checkTreasury } from './treasury.ts';
 
 export interface Asked {
   readonly seed: number;
@@ -28,8 +32,11 @@ export interface Asked {
   readonly only: ChosenFaults | null;
   /** Left out: as the seed has it. */
   readonly payments?: number;
+  /** These habits alone. Default: those that the seed draws. */
+  readonly habits?: readonly Habit[];
   /** Given every line of the trace. */
   readonly traced?: (line: string) => void;
+  readonly onStatement?: Run['onStatement'];
 }
 
 export interface Outcome {
@@ -53,8 +60,12 @@ const start_ms = Date.UTC(2026, 0, 5, 9);
 /** Faults last until all payments have ended, and at most so long; longer where what is held goes back after that. */
 const faultsWithin_ms = 80_000;
 const refundsWithin_ms = 150_000;
+/** Deposits of payments that are over are collected every minute: by then all of them are. */
+const sweepsWithin_ms = 140_000;
 /** Payments of a world: many small ones come past more than a few large. */
 const sizes: readonly [number, ...number[]] = [1, 1, 1, 2, 2, 2, 3, 3, 4, 6];
+/** More payments of worlds in which payouts are put together. */
+const more = 3;
 /** Of so many worlds, one begins without deposit addresses in stock. */
 const emptyStocks = 20;
 const restartsWithin_ms = 8_000;
@@ -106,7 +117,15 @@ const failureOf = (error: unknown): NonNullable<Outcome['failure']> =>
 
 type World = ReturnType<typeof createWorld>;
 
-function createWorld({ seed, chains: there, only, payments, traced = () => {} }: Asked) {
+function createWorld({
+  seed,
+  chains: there,
+  only,
+  payments,
+  habits: wanted,
+  traced = () => {},
+  onStatement = () => {},
+}: Asked) {
   const random = randomOf(String(seed));
   const agenda = createAgenda(start_ms);
   const faults = createFaults(seed, only);
@@ -148,7 +167,11 @@ function createWorld({ seed, chains: there, only, payments, traced = () => {} }:
   const chains: readonly SimulatedChain[] = networks.map(([chainId, open]) =>
     open({ ...kernel, random: kernel.random.fork(String(chainId)) }, chainId),
   );
-  const config = configOf(chains);
+  const backups = random.fork('backups');
+  const restored = restoredIn(backups);
+  // What a restored log has forgotten of them nobody in such a world can tell.
+  const habits = habitsOf(random, restored === 'log' ? [] : (wanted ?? null));
+  const config = configOf(chains, habits);
   const [first, second] = [createInstance('a', config), createInstance('b', config)];
   const instances = [first, second];
   let calm = false;
@@ -170,6 +193,7 @@ function createWorld({ seed, chains: there, only, payments, traced = () => {} }:
     stores: { log, postgres, receiver },
     nodes: new Map(chains.flatMap(({ nodes }) => nodes.map((node) => [node.url, node]))),
     note,
+    onStatement,
     alarmed(reason, message) {
       count(alarms, reason);
       note(`alarm ${reason} ${message}`);
@@ -187,19 +211,26 @@ function createWorld({ seed, chains: there, only, payments, traced = () => {} }:
   };
   let customers: Customers | null = null;
   let operators: Operators | null = null;
+  let treasurers: Treasurers | null = null;
+  let stray: StrayMoney | null = null;
   const watched: Watched = watchInvariants(chains, () => ({
     orders: customers?.orders ?? [],
     refundRequests: operators?.refundRequests ?? [],
+    withdrawals: treasurers?.withdrawals ?? [],
+    strayRefunds: stray?.refunds ?? [],
   }));
-  const orders = payments ?? random.pick(sizes);
-  const backups = random.fork('backups');
-  const restored = restoredIn(backups);
+  const drawn = random.pick(sizes);
+  const evm = chains.find(({ family }) => family === 'evm') ?? null;
+  const together = habits.has('batches') ? evm : null;
+  const orders = payments ?? drawn + (together ? more : 0);
   const byHand = random.fork('operators');
-  const duties = dutiesOf(byHand, restored === 'log');
+  const duties = dutiesOf(byHand, restored === 'log', habits);
 
   return {
     run,
     duties,
+    habits,
+    isLogRestored: restored === 'log',
     chains,
     instances,
     watched,
@@ -213,8 +244,15 @@ function createWorld({ seed, chains: there, only, payments, traced = () => {} }:
       customers = startCustomers(random.fork('customers'), {
         ...{ chains, instances, count: orders },
         overpay: duties.refund,
+        together,
       });
       operators = startOperators(byHand, { duties, orders: customers.orders, instances, watched });
+      treasurers = startTreasurers(random.fork('treasurers'), {
+        ...{ active: habits.has('withdrawals'), chains, instances },
+      });
+      stray = startStrayMoney(random.fork('stray money'), {
+        ...{ active: habits.has('strayMoney'), chains, instances, watched, orders: customers.orders },
+      });
       planRestore(backups, restored, {
         ...{ chains, instances, customers, watched },
         halt() {
@@ -227,7 +265,7 @@ function createWorld({ seed, chains: there, only, payments, traced = () => {} }:
         },
         isCalm: () => calm,
       });
-      return { customers, operators };
+      return { customers, operators, treasurers, stray };
     },
     /** Faults stop, and what is left is one instance and the time that it needs. */
     calmDown() {
@@ -260,7 +298,7 @@ function createWorld({ seed, chains: there, only, payments, traced = () => {} }:
 async function live(world: World): Promise<void> {
   const { run, chains, watched } = world;
   const { agenda, stores } = run;
-  const { customers, operators } = world.begin();
+  const { customers, operators, treasurers, stray } = world.begin();
 
   async function until(end_ms: number, isDone: () => boolean): Promise<void> {
     let looked_ms = agenda.now_ms();
@@ -277,8 +315,18 @@ async function live(world: World): Promise<void> {
     }
   }
 
-  const isOver = () => customers.done() && operators.done() && watched.ended(instant(agenda.now_ms()));
-  await until(start_ms + (world.duties.refund ? refundsWithin_ms : faultsWithin_ms), isOver);
+  const begun = world.habits.has('sweeps') ? start_ms + sweepsWithin_ms : start_ms;
+  const isOver = () =>
+    agenda.now_ms() >= begun &&
+    customers.done() &&
+    operators.done() &&
+    treasurers.done() &&
+    stray.done() &&
+    watched.ended(instant(agenda.now_ms()));
+  await until(
+    start_ms + (world.duties.refund || world.habits.has('sweeps') ? refundsWithin_ms : faultsWithin_ms),
+    isOver,
+  );
   world.calmDown();
   const isAtRest = () =>
     isOver() &&
@@ -291,7 +339,8 @@ async function live(world: World): Promise<void> {
 
   checkPayouts(customers.orders, watched.payments);
   checkRefunds(operators.refundRequests, watched.payments);
-  checkMoney(chains, watched.payments);
+  checkMoney(chains, watched);
+  if (!world.isLogRestored) checkTreasury(chains, watched);
   await checkRebuild(stores.log, stores.postgres);
 }
 

@@ -37,6 +37,8 @@ export interface Block {
 export const nonceKey = (account: string): string => `nonce ${account}`;
 export const coinKey = (account: string): string => `coin ${account}`;
 export const tokenKey = (token: string, account: string): string => `${token} ${account}`;
+/** How much of a token the contract that pays many may spend for an account. */
+export const allowanceKey = (token: string, account: string): string => `allowance ${token} ${account}`;
 export const codeKey = (account: string): string => `code ${account}`;
 
 /** What is there after a block; 0 for what was never touched. */

@@ -4,7 +4,7 @@ import { balanceReader } from '../../../contracts/evm/artifacts/BalanceReader.ts
 import { transferProbe } from '../../../contracts/evm/artifacts/TransferProbe.ts';
 import type { Chain } from '../../../domain/chains.ts';
 import { RpcRefusal } from '../../kernel/ports.ts';
-import { type Block, tokenKey, valueAt } from './blocks.ts';
+import { allowanceKey, type Block, tokenKey, valueAt } from './blocks.ts';
 import { type Contracts, run, stateOn } from './execution.ts';
 import { addressArgument, callOfTransfer, selectors, wordOf } from './tokens.ts';
 
@@ -55,6 +55,8 @@ export function answerCall(
   if (!known) return '0x';
   if (data.startsWith(selectors.balanceOf))
     return `0x${wordOf(valueAt(block, tokenKey(token, addressArgument(data, 0))))}`;
+  if (data.startsWith(selectors.allowance))
+    return `0x${wordOf(valueAt(block, allowanceKey(token, addressArgument(data, 0))))}`;
   if (data.startsWith(selectors.decimals)) return `0x${wordOf(BigInt(known.decimals))}`;
   if (data.startsWith(selectors.symbol)) return encodeAbiParameters([{ type: 'string' }], [known.symbol]);
   effectOf(block, asked, caller.contracts);

@@ -5,7 +5,7 @@ import { type Chain, chainOf } from '../../../domain/chains.ts';
 import { checksummed } from '../../../src/chains/evm/addresses.ts';
 import type { EvmChainId } from '../../../src/chains/evm/config.ts';
 import type { CustomerPayment, Kernel, OpenChain, SimulatedNode } from '../../kernel/ports.ts';
-import { type Changes, codeKey, coinKey, createTree, type Tree, tokenKey } from './blocks.ts';
+import { allowanceKey, type Changes, codeKey, coinKey, createTree, type Tree, tokenKey } from './blocks.ts';
 import { type Contracts, contractsOf } from './execution.ts';
 import { answer } from './methods.ts';
 import { createNetwork } from './network.ts';
@@ -104,13 +104,14 @@ export const openEvmChain: OpenChain = (kernel, chainId) => {
   };
 };
 
-/** What is there before anything is paid: the treasury's float, and the forwarder of deposits. */
+/** What is there before anything is paid: the treasury's float, what PayMany may spend of it, and the forwarder of deposits. */
 function holdings({ tokens }: Chain, { factory, treasury: own }: Contracts): Changes {
   const held = tokens.map(
     ({ address, decimals }) =>
       [tokenKey(address.toLowerCase(), own), tokensOfTreasury * 10n ** BigInt(decimals)] as const,
   );
-  return new Map([...held, [coinKey(own), coinOfTreasury_wei], [codeKey(factory), 1n]]);
+  const allowed = tokens.map(({ address }) => [allowanceKey(address.toLowerCase(), own), 2n ** 200n] as const);
+  return new Map([...held, ...allowed, [coinKey(own), coinOfTreasury_wei], [codeKey(factory), 1n]]);
 }
 
 /** A chain of some empty blocks. */

@@ -2,9 +2,21 @@
 
 import { decodeFunctionData, type Hex, hexToBytes } from 'viem';
 import { forwarderFactory } from '../../../contracts/evm/artifacts/ForwarderFactory.ts';
+import { payMany } from '../../../contracts/evm/artifacts/PayMany.ts';
 import { lower } from '../../../src/chains/bigints.ts';
 import { deployer, depositAddresses, forwarderAddresses } from '../../../src/chains/evm/forwarder.ts';
-import { type Block, codeKey, coinKey, type Log, type Mined, nonceKey, tokenKey, valueAt } from './blocks.ts';
+import { payManyAddress } from '../../../src/chains/evm/payMany.ts';
+import {
+  allowanceKey,
+  type Block,
+  codeKey,
+  coinKey,
+  type Log,
+  type Mined,
+  nonceKey,
+  tokenKey,
+  valueAt,
+} from './blocks.ts';
 import { addressArgument, numberArgument, selectors, transferLog } from './tokens.ts';
 import type { Transaction } from './transactions.ts';
 
@@ -51,6 +63,8 @@ const gasFor = {
   flush: 30_000n,
   deposit: 60_000n,
   deploy: 450_000n,
+  payMany: 30_000n,
+  each: 32_000n,
 };
 
 /** What a call moves. Undefined: it is reverted. */
@@ -67,6 +81,7 @@ export function run(state: State, call: Call, contracts: Contracts): Effect | un
   if (value > state.get(coinKey(from))) return undefined;
   move(state, coinKey, { from, to, amount: value });
   if (data.startsWith(selectors.transfer)) return transfer(state, call);
+  if (to === payManyAddress.toLowerCase()) return paysMany(state, call);
   if (to === contracts.factory && state.get(codeKey(to)) > 0n) return flush(state, data as Hex, contracts);
   if (isDeployer(to)) state.set(codeKey(contracts.factory), 1n);
   return { gas: isDeployer(to) ? gasFor.deploy : gasFor.coin, logs: [] };
@@ -80,6 +95,24 @@ function transfer(state: State, { from, to: token, data }: Call): Effect | undef
   const gas = gasFor.transfer + (state.get(key(receiver)) === 0n ? gasFor.newHolder : 0n);
   move(state, key, { from, to: receiver, amount });
   return { gas, logs: [transferLog(token, from, receiver, amount)] };
+}
+
+/** contracts/evm/PayMany.sol: all transfers, or none. */
+function paysMany(state: State, { from, data }: Call): Effect | undefined {
+  const { args } = decodeFunctionData({ abi: payMany.abi, data: data as Hex });
+  const [asset, receivers, amounts] = args as readonly [string, readonly string[], readonly bigint[]];
+  const token = asset.toLowerCase();
+  const key = (account: string) => tokenKey(token, account);
+  const sum = amounts.reduce((total, amount) => total + amount, 0n);
+  const allowed = state.get(allowanceKey(token, from));
+  if (allowed < sum || state.get(key(from)) < sum) return undefined;
+  state.set(allowanceKey(token, from), allowed - sum);
+  const logs = receivers.map((receiver, at) => {
+    const [to, amount] = [receiver.toLowerCase(), amounts[at] ?? 0n];
+    move(state, key, { from, to, amount });
+    return transferLog(token, from, to, amount);
+  });
+  return { gas: gasFor.payMany + gasFor.each * BigInt(receivers.length), logs };
 }
 
 function flush(state: State, data: Hex, contracts: Contracts): Effect | undefined {

@@ -1,4 +1,6 @@
 /** The methods that a node answers, as go-ethereum does. */
+import { payMany } from '../../../contracts/evm/artifacts/PayMany.ts';
+import { payManyAddress } from '../../../src/chains/evm/payMany.ts';
 import { RpcRefusal } from '../../kernel/ports.ts';
 import {
   blockAnswer,
@@ -145,6 +147,7 @@ const methods: Readonly<Record<string, Method>> = {
   eth_getBalance: (node, [account, tag]) => quantity(valueAt(stateAt(node, tag), coinKey(lower(account)))),
   eth_getCode(node, [account, tag]) {
     const address = lower(account);
+    if (address === payManyAddress.toLowerCase()) return payMany.code;
     const { tokens } = node.contracts;
     const has = isDeployer(address) || tokens.has(address) || valueAt(stateAt(node, tag), codeKey(address)) > 0n;
     return has ? '0x6001' : '0x';

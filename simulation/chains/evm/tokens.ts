@@ -7,6 +7,7 @@ export const selectors = {
   balanceOf: '0x70a08231',
   decimals: '0x313ce567',
   symbol: '0x95d89b41',
+  allowance: '0xdd62ed3e',
 } as const;
 
 const word_digits = 64;

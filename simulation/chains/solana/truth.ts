@@ -25,7 +25,9 @@ export function createTruth({ chain, slots }: { readonly chain: Chain; readonly 
     if (err !== null || slot === 0) return [];
     const before = new Map(tokensBefore.map(({ accountIndex, amount }) => [accountIndex, amount]));
     const grown = tokensAfter.map((each) => ({ ...each, by: each.amount - (before.get(each.accountIndex) ?? 0n) }));
-    const from = grown.find(({ by }) => by < 0n)?.owner ?? tokensBefore[0]?.owner ?? '';
+    const after = new Map(tokensAfter.map(({ accountIndex, amount }) => [accountIndex, amount]));
+    // A sweep closes the account that it empties.
+    const from = tokensBefore.find(({ accountIndex, amount }) => (after.get(accountIndex) ?? 0n) < amount)?.owner ?? '';
     return grown.flatMap(({ by, mint, owner, accountIndex }) =>
       by > 0n && tokens.has(mint)
         ? {

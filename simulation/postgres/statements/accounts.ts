@@ -1,14 +1,7 @@
-/** Apps, and lists of rooms that a run does not fill: buyers' credit, withdrawals. What is in them would be noticed. */
+/** Apps, movements of the treasury's accounts, credit of buyers, and its withdrawals. */
 import type { Row, View } from '../server.ts';
 import type { Statements, Values } from '../statement.ts';
-import { decimalSum, isOneOf } from '../values.ts';
-
-const empty =
-  (table: string) =>
-  (view: View): readonly Row[] => {
-    if (view.rows(table).length > 0) throw new Error(`the model of Postgres does not read ${table} yet`);
-    return [];
-  };
+import { by, compare, decimalSum, isOneOf, notWaiting } from '../values.ts';
 
 /** Movements of accounts, in blocks behind one and up to another, of events behind a position. */
 function moved(view: View, [chainId, accounts, after, upTo, position]: Values): readonly Row[] {
@@ -35,9 +28,55 @@ export const accountStatements: Statements = [
   ],
   [
     'SELECT DISTINCT tx_hash AS hash FROM treasury_movements',
-    (view, values) => moved(view, values).map(({ tx_hash }) => ({ hash: tx_hash })),
+    (view, values) =>
+      [...new Set(moved(view, values).map(({ tx_hash }) => tx_hash as string))]
+        .filter((hash) => hash !== '')
+        .map((hash) => ({ hash })),
   ],
-  ['FROM todo_credits', empty('todo_credits')],
-  ['FROM todo_cashback', empty('todo_cashback')],
-  ['FROM todo_withdrawals', empty('todo_withdrawals')],
+  [
+    'FROM todo_credits',
+    (view, [worker, now, max]) =>
+      view
+        .rows('todo_credits')
+        .filter((row) => notWaiting(view, worker, `${row['payment_id']}:${row['account']}`, now))
+        .sort(by('due_at'))
+        .slice(0, max)
+        .map((row) => ({
+          ...{ paymentId: row['payment_id'], account: row['account'], appId: row['app_id'] },
+          ...{ chainId: row['chain_id'], basisPoints: row['basis_points'], cents: row['cents'] },
+        })),
+  ],
+  [
+    'FROM todo_cashback',
+    (view, [worker, now, max]) =>
+      [...Map.groupBy(view.rows('todo_cashback'), (row) => row['app_id'] as string)]
+        .filter(([appId]) => notWaiting(view, worker, appId, now))
+        .map(([appId, rows]) => ({ appId, due_at: rows.map(({ due_at }) => due_at).sort(compare)[0] }))
+        .sort(by('due_at'))
+        .slice(0, max),
+  ],
+  [
+    'FROM todo_withdrawals',
+    (view, [worker, now, max]) =>
+      view
+        .rows('todo_withdrawals')
+        .filter((row) => notWaiting(view, worker, row['payment_id'], now))
+        .sort(by('due_at'))
+        .slice(0, max)
+        .map((row) => ({ appId: row['app_id'], paymentId: row['payment_id'] })),
+  ],
+  [
+    'FROM cashback_payments WHERE app_id = $1 AND ordinal > $2',
+    (view, [appId, after, max]) =>
+      view
+        .rows('cashback_payments')
+        .filter((row) => row['app_id'] === appId && BigInt(row['ordinal']) > BigInt(after))
+        .sort(by('ordinal'))
+        .slice(0, max)
+        .map((row) => ({
+          ...{ ordinal: row['ordinal'], account: row['account'], digest: row['digest'], cents: row['cents'] },
+          ...{ amountLocal: row['amount_local'], currencyLocal: row['currency_local'] },
+          ...{ orderId: row['order_id'], about: row['about'], spentAt: row['spent_at'] },
+        })),
+  ],
 ];

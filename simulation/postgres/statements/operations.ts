@@ -1,4 +1,6 @@
 /** What the workers remember beside the read models: cursors, failures, waits, what cannot be read, stocks. */
+
+import { day_ms } from '../../../domain/time.ts';
 import type { Row, View } from '../server.ts';
 import type { Statements } from '../statement.ts';
 import { by, compare } from '../values.ts';
@@ -86,6 +88,9 @@ export const operationStatements: Statements = [
     'DELETE FROM ops.work_failures WHERE worker = $1 AND key = $2',
     (view, [worker, key]) => {
       view.remove('ops.work_failures', { worker, key });
+      // Its note goes with it: ON DELETE CASCADE.
+      if (view.get('ops.unreadable_transactions', [worker, key]))
+        view.remove('ops.unreadable_transactions', { worker, key });
       return [];
     },
   ],
@@ -109,23 +114,41 @@ export const operationStatements: Statements = [
     'INSERT INTO ops.unreadable_transactions',
     (view, [worker, key, block_number, addresses, evidence, seen_at]) => {
       if (view.get('ops.unreadable_transactions', [worker, key])) return [];
-      const row = { worker, key, block_number, addresses, evidence, seen_at };
+      const row = { worker, key, block_number: String(block_number), addresses, evidence, seen_at };
       view.put('ops.unreadable_transactions', row);
       return [];
     },
   ],
   [
     'UPDATE ops.unreadable_transactions SET addresses',
-    (view, [worker, key, more]) => {
+    (view, [worker, key, more, found, most]) => {
       const row = view.get('ops.unreadable_transactions', [worker, key]);
-      if (row) view.put('ops.unreadable_transactions', { ...row, addresses: [...row['addresses'], ...more] });
+      if (!row) return [];
+      const evidence = `${row['evidence']}\n${found}`.slice(0, most);
+      view.put('ops.unreadable_transactions', { ...row, addresses: [...row['addresses'], ...more], evidence });
       return [];
     },
   ],
-  ['DELETE FROM ops.unread_blocks', () => []],
+  [
+    'DELETE FROM ops.unread_blocks',
+    (view, [chainId, from, to, before]) => {
+      const row = view.get('ops.unread_blocks', [chainId]);
+      const isRead =
+        row &&
+        BigInt(row['from_block']) >= BigInt(from) &&
+        BigInt(row['to_block']) <= BigInt(to) &&
+        row['noted_at'] < before;
+      if (isRead) view.remove('ops.unread_blocks', row);
+      return [];
+    },
+  ],
   [
     'INSERT INTO ops.payout_waits AS w',
     (view, [payment_id, chain_id, reason, message, at]) => {
+      // ops.payout_waited, which only people read, is not kept.
+      for (const row of view.rows('ops.payout_waits'))
+        if (row['noted_at'] < later(at, -day_ms) && row['payment_id'] !== payment_id)
+          view.remove('ops.payout_waits', row);
       const held = view.get('ops.payout_waits', [payment_id]);
       const since = held?.['reason'] === reason ? held?.['since'] : at;
       view.put('ops.payout_waits', { payment_id, chain_id, reason, message, since, noted_at: at });

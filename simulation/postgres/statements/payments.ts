@@ -80,6 +80,11 @@ const seenInFull = (row: Row): boolean =>
   row['source_amount'] !== null &&
   inUnits(row['amount_received']) >= inUnits(row['source_amount']);
 
+/** False where a missing amount leaves the condition unknown to SQL. */
+const notSeenInFull = (row: Row): boolean =>
+  row['status'] !== 'payment_started' ||
+  (row['amount_received'] !== null && row['source_amount'] !== null && !seenInFull(row));
+
 /** Sums of amounts by chain, token and, where it is given, owner. */
 function sums(rows: readonly { chainId: number; tokenAddress: string; appId?: string | null; amount: string }[]) {
   const groups = Map.groupBy(rows, ({ chainId, tokenAddress, appId }) => `${chainId} ${tokenAddress} ${appId}`);
@@ -92,6 +97,7 @@ const paidOutOf = (row: Row) => ({
   amount: row['destination_amount'] as string,
 });
 
+const isOpenOperation = isOneOf('waitsForApproval', 'ordered', 'signed');
 const openRefunds = (view: View): readonly Row[] =>
   view.rows('transfers').filter((row) => row['kind'] === 'refund' && row['step'] !== 'done');
 
@@ -240,6 +246,29 @@ export const paymentStatements: Statements = [
     },
   ],
   [
+    'SELECT DISTINCT ON (payment_id) payment_id AS "paymentId", to_address AS address FROM (',
+    (view, [chainId, statuses, after, max, since]) => {
+      const isOver = (paymentId: string): boolean => {
+        const status = view.get('payments', [paymentId])?.['status'];
+        return status !== undefined && statuses.includes(status);
+      };
+      const paid = [
+        ...payinsOf(view, chainId)
+          .filter((row) => row['phase'] === 'confirmed')
+          .map((row): Row => ({ ...row, paymentId: row['payment_id'] })),
+        ...view
+          .rows('unmatched')
+          .filter((row) => row['chain_id'] === chainId && row['beyond_payment'] !== null)
+          .map((row): Row => ({ ...row, paymentId: row['beyond_payment'] })),
+      ]
+        .filter((row) => row['paymentId'] > after && isOver(row['paymentId']))
+        .filter((row) => since === null || row['block_time'] >= since)
+        .map((row) => ({ paymentId: row['paymentId'] as string, address: row['to_address'] as string }));
+      const first = new Map(paid.toReversed().map((row) => [row.paymentId, row]));
+      return [...first.values()].sort(by('paymentId')).slice(0, max);
+    },
+  ],
+  [
     'SELECT address, expires_at AS at, address AS key FROM deposits',
     (view, [chainId, since, afterAt, afterKey, max]) =>
       view
@@ -337,18 +366,23 @@ export const paymentStatements: Statements = [
       sums(
         view
           .rows('payments')
-          .filter((row) => row['destination_amount'] !== null && isUnfunded(row['status']) && !seenInFull(row))
+          .filter((row) => row['destination_amount'] !== null && isUnfunded(row['status']) && notSeenInFull(row))
           .map((row) => ({ ...paidOutOf(row), appId: row['keyless'] ? null : (row['app_id'] as string) })),
       ),
   ],
   [
     'SELECT (SELECT count(*) FROM payments WHERE destination_chain_id = $1',
-    (view, [chainId]) => {
+    (view, [chainId, but]) => {
       const paidOut = view
         .rows('payments')
         .filter((row) => row['destination_chain_id'] === chainId && isPaidOut(row['status']));
       const refunds = openRefunds(view).filter((row) => row['chain_id'] === chainId);
-      return [{ payouts: BigInt(paidOut.length + refunds.length), withdrawn: '0' }];
+      const withdrawn = view
+        .rows('operations')
+        .filter((row) => row['chain_id'] === chainId && row['token_address'] === 'coin' && row['operation_id'] !== but)
+        .filter(({ standing }) => isOpenOperation(standing))
+        .map(({ amount }) => amount as string);
+      return [{ payouts: BigInt(paidOut.length + refunds.length), withdrawn: decimalSum(withdrawn) }];
     },
   ],
 ];

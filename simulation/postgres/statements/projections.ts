@@ -3,18 +3,20 @@
 import { type Table, tableNamed, tables } from '../schema.ts';
 import type { Row, View } from '../server.ts';
 import type { Statements, Values } from '../statement.ts';
-import { compare } from '../values.ts';
+import { by, compare } from '../values.ts';
 
 const known: Row[] = [];
 
 /** As `describeTables` asks for them. */
 function columnsOf(schema: string): readonly Row[] {
   const set = schema.replaceAll('"', '').replace(/_\d+$/, '');
-  return [...tables.values()].flatMap((table) =>
-    table.set === set
-      ? table.columns.map(({ name, type }) => ({ table: table.name, name, type, key: table.key.includes(name) }))
-      : known,
-  );
+  return [...tables.values()]
+    .sort(by('name'))
+    .flatMap((table) =>
+      table.set === set
+        ? table.columns.map(({ name, type }) => ({ table: table.name, name, type, key: table.key.includes(name) }))
+        : known,
+    );
 }
 
 function typed(type: string | undefined, value: unknown): unknown {
@@ -143,7 +145,10 @@ export const projectionStatements: Statements = [
     'SELECT set_name AS name, generation, position, event_id, applied_position, applied_id FROM ops.projections',
     (view) => view.rows('ops.projections').map((row) => ({ ...row, name: row['set_name'] })),
   ],
-  ['SELECT name, NULL AS generation, position, event_id, applied_position, applied_id FROM ops.followers', () => []],
+  [
+    'SELECT name, NULL AS generation, position, event_id, applied_position, applied_id FROM ops.followers',
+    (view) => view.rows('ops.followers').map((row) => ({ ...row, generation: null })),
+  ],
   ['SELECT position FROM ops.projections WHERE set_name = $1', (view, [set]) => active(view, set)],
   ['FROM pg_class c JOIN pg_attribute', (_view, [schema]) => columnsOf(schema)],
   [

@@ -88,8 +88,8 @@ export const transferStatements: Statements = [
   ],
   [
     'SELECT payout_tx_hash AS hash FROM payments',
-    (view, [chainId, hashes, since]) =>
-      view
+    (view, [chainId, hashes, since]) => [
+      ...view
         .rows('payments')
         .filter((row) => row['destination_chain_id'] === chainId && hashes.includes(row['payout_tx_hash']))
         .filter(
@@ -98,6 +98,13 @@ export const transferStatements: Statements = [
             (row['payout_confirmed_at'] !== null && row['payout_confirmed_at'] > since),
         )
         .map((row) => ({ hash: row['payout_tx_hash'] })),
+      ...view
+        .rows('operations')
+        .filter((row) => row['chain_id'] === chainId)
+        .flatMap((row) => row['tx_hashes'] as string[])
+        .filter((hash) => hashes.includes(hash))
+        .map((hash) => ({ hash })),
+    ],
   ],
   [
     'FROM transfers WHERE chain_id = $1 AND signed AND',

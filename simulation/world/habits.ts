@@ -1,0 +1,47 @@
+/** Habits of merchants, payers and operators that some worlds have. Each is drawn from a source of its own: a world without it runs as before. */
+import type { Random, SimulatedChain } from '../kernel/ports.ts';
+
+/** For each habit: one world in this many has it. */
+const worldsPer = {
+  /** Payouts of an EVM chain are put together. */
+  batches: 5,
+  /** Deposits are collected every minute. */
+  sweeps: 5,
+  /** Operators withdraw tokens and coins, approve withdrawals and call them off. */
+  withdrawals: 5,
+  /** Operators order money back and call some of these refunds off. */
+  callOffs: 8,
+  /** Payers leave out the memo, and operators decide about their money. */
+  strayMoney: 4,
+} as const;
+
+export type Habit = keyof typeof worldsPer;
+export const habitNames = Object.keys(worldsPer) as readonly Habit[];
+export type Habits = ReadonlySet<Habit>;
+
+/** @param only these habits; null: those that the seed draws */
+export const habitsOf = (random: Random, only: readonly Habit[] | null): Habits =>
+  new Set(
+    habitNames.filter((name) =>
+      only ? only.includes(name) : random.fork(`habits.${name}`).below(worldsPer[name]) === 0,
+    ),
+  );
+
+/** Most payouts of a batch, and how long one waits for others. */
+const batchMost = 3;
+const batchWait_s = 20;
+
+/** Variables of the service's configuration that the habits need. */
+export function habitVariables(habits: Habits, chains: readonly SimulatedChain[]): Readonly<Record<string, string>> {
+  const evm = habits.has('batches') ? chains.filter(({ family }) => family === 'evm') : [];
+  return {
+    ...Object.fromEntries(
+      evm.flatMap(({ chainId }) => [
+        [`PAYOUT_BATCH_${chainId}`, String(batchMost)],
+        [`PAYOUT_BATCH_WAIT_SECONDS_${chainId}`, String(batchWait_s)],
+      ]),
+    ),
+    ...(habits.has('sweeps') && { SWEEP_EVERY_MINUTES: '1', SWEEP_MIN_USD: '1' }),
+    ...(habits.has('withdrawals') && { TREASURY_ADDRESS_COOLDOWN_HOURS: '0', TREASURY_APPROVAL_USD: '300' }),
+  };
+}
