@@ -11,8 +11,7 @@ import { type UnmatchedState, unmatched as unmatchedDecider } from '../../domain
 import { unmatchedRefundsOwed } from '../../domain/unmatchedRefund.ts';
 import type { SimulatedChain, TrueTransfer } from '../kernel/ports.ts';
 import type { Order } from './customers.ts';
-import type { RefundRequest } from './refundRequest.ts';
-import type { StrayRefund } from './strayMoney.ts';
+import type { RefundRequest, StrayRefund } from './refundRequest.ts';
 import type { WantedWithdrawal } from './treasurers.ts';
 
 /** Something happened that never may. */

@@ -8,3 +8,10 @@ export interface RefundRequest {
   readonly receiver: string;
   outcome: 'open' | 'ordered' | 'refused';
 }
+
+/** A refund of unmatched money: it has a receiver of its own. */
+export interface StrayRefund {
+  readonly chain: SimulatedChain;
+  readonly transferId: string;
+  readonly receiver: string;
+}

@@ -8,14 +8,8 @@ import { theRun } from '../kernel/run.ts';
 import { askUntilAnswered } from './ask.ts';
 import type { Order } from './customers.ts';
 import type { Watched } from './invariants.ts';
+import type { StrayRefund } from './refundRequest.ts';
 import type { Api, Instance } from './service.ts';
-
-/** A refund of unmatched money: it has a receiver of its own. */
-export interface StrayRefund {
-  readonly chain: SimulatedChain;
-  readonly transferId: string;
-  readonly receiver: string;
-}
 
 export interface StrayMoney {
   readonly refunds: readonly StrayRefund[];
