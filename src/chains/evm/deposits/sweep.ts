@@ -128,8 +128,8 @@ export function createEvmSweep(
     depositsMax,
     forwarder: { address: factory, isThere: (signal) => late.answer((node) => hasCode(node, factory), signal) },
     recoveryCall({ address, salt }, token) {
-      const isOurs = depositAddresses(treasury)(hexToBytes(salt as Hex)) === address;
-      return isOurs && isAddress(token) ? flushCall(treasury, [salt], token) : null;
+      const isOurs = depositAddresses(account)(hexToBytes(salt as Hex)) === address;
+      return isOurs && isAddress(token) ? flushCall(account, [salt], token) : null;
     },
     ready: async (gasPriceMax, signal) => void (await late.answer((node) => ready(node, gasPriceMax), signal)),
     held: (deposits, signal) => late.answer((node) => heldBy(node, ours(deposits)), signal),
