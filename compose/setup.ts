@@ -50,7 +50,7 @@ new Command()
     const example = readFileSync(join(import.meta.dirname, '../.env.example'), 'utf8');
     // Its owner alone may read it; `wx` fails if it exists.
     writeFileSync('.env', filled(example, values), { mode: 0o600, flag: 'wx' });
-    console.log(`Wrote .env. The treasury is ${values.TREASURY_ADDRESS}: fund it on each chain.`);
-    console.log('Keep copies of MASTER_KEY and TREASURY_PRIVATE_KEY apart from the backups.');
+    process.stdout.write(`Wrote .env. The treasury is ${values.TREASURY_ADDRESS}: fund it on each chain.\n`);
+    process.stdout.write('Keep copies of MASTER_KEY and TREASURY_PRIVATE_KEY apart from the backups.\n');
   })
   .parse();
