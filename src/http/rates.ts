@@ -5,7 +5,6 @@ import type { DoorLimit } from '../accounts/door.ts';
 import type { AnyCaller } from './callers.ts';
 import type { Clients } from './clients.ts';
 import { ApiError } from './errors.ts';
-import { localsOf } from './guards.ts';
 
 /** At most so many requests in a window; 0 is no limit. */
 export interface Rate {
@@ -111,7 +110,7 @@ export interface Admission {
 
 export function createAdmission(rates: Rates, clients: Pick<Clients, 'of'>): Admission {
   const admit = async (response: Response, name: Told, who: string, sharer?: string): Promise<void> => {
-    localsOf(response).isCounted = true;
+    response.locals['isCounted'] = true;
     const counted = await rates.count(name, who, sharer);
     if (!counted) return;
     tell(response, counted);
@@ -121,7 +120,7 @@ export function createAdmission(rates: Rates, clients: Pick<Clients, 'of'>): Adm
   return {
     ofStranger,
     async ofUncounted(request, response) {
-      if (!localsOf(response).isCounted) await ofStranger(request, response);
+      if (!response.locals['isCounted']) await ofStranger(request, response);
     },
     async ofCaller(caller, response) {
       if ('appId' in caller) await admit(response, 'app', caller.appId);

@@ -10,7 +10,7 @@ import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 
 const run = promisify(execFile);
 const text = (file: string) => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
-const program = fileURLToPath(new URL('../../src/cli/setup.ts', import.meta.url));
+const program = fileURLToPath(new URL('../../compose/setup.ts', import.meta.url));
 const readmeLine = /^npm run -s setup -- (.*?) +#/m.exec(text('README.md'))?.[1] ?? assert.fail('no setup in README');
 
 describe('npm run setup', () => {
@@ -27,7 +27,7 @@ describe('npm run setup', () => {
     const around = {
       ...env,
       DATABASE_URL: 'postgres://a:b@postgres:5432/payments',
-      EVENTSTORE_URL: 'esdb://eventstore:2113?tls=false',
+      EVENTSTORE_DEFAULT_URL: 'esdb://eventstore:2113?tls=false',
     };
     readConfig({ ...around, ROLES: 'projections,subscribers' });
     const blank = [...text('docker-compose.yml').matchAll(/^ {6}(\w+): ""$/gm)].map(([, name = '']) => [name, '']);

@@ -4,8 +4,6 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts';
-import { print } from './print.ts';
-import { runProgram } from './program.ts';
 
 interface Options {
   readonly publicUrl: string;
@@ -30,7 +28,7 @@ function filled(example: string, values: Readonly<Record<string, string>>): stri
   }, example);
 }
 
-const program = new Command()
+new Command()
   .name('setup')
   .description('Writes .env for docker-compose.yml, with new keys and passwords. Changes no file that exists.')
   .requiredOption('--public-url <url>', 'where payers reach the service, for example https://pay.example.com')
@@ -49,11 +47,10 @@ const program = new Command()
       PUBLIC_URL: publicUrl,
       ...Object.fromEntries(Object.entries(chain).map(([chainId, urls]) => [`RPC_URLS_${chainId}`, urls])),
     };
-    const example = readFileSync(join(import.meta.dirname, '../../.env.example'), 'utf8');
+    const example = readFileSync(join(import.meta.dirname, '../.env.example'), 'utf8');
     // Its owner alone may read it; `wx` fails if it exists.
     writeFileSync('.env', filled(example, values), { mode: 0o600, flag: 'wx' });
-    print(`Wrote .env. The treasury is ${values.TREASURY_ADDRESS}: fund it on each chain.`);
-    print('Keep copies of MASTER_KEY and TREASURY_PRIVATE_KEY apart from the backups.');
-  });
-
-await runProgram(program);
+    process.stdout.write(`Wrote .env. The treasury is ${values.TREASURY_ADDRESS}: fund it on each chain.\n`);
+    process.stdout.write('Keep copies of MASTER_KEY and TREASURY_PRIVATE_KEY apart from the backups.\n');
+  })
+  .parse();
