@@ -60,7 +60,9 @@ async function transaction<T>(work: (tx: Sql) => Promise<T>): Promise<T> {
   }
 }
 
-/** As much of the driver's client as leases and listeners use. */
+let sessionsBegun = 0;
+
+/** As much of the driver's client as leases and listeners use, and the look at a start whether each connection is a session of its own. */
 async function connect(name: string): Promise<pg.Client> {
   await call({ port: `pg.connect.${name}`, serve: () => {}, lost: broken });
   const { stores, agenda, faults, weather, random } = theRun();
@@ -82,6 +84,8 @@ async function connect(name: string): Promise<pg.Client> {
   };
   const leave = () => postgres.end(session);
   postgres.sessions.add(session);
+  sessionsBegun += 1;
+  const pid = sessionsBegun;
   process?.onEnd.add(leave);
 
   function end(): void {
@@ -100,6 +104,7 @@ async function connect(name: string): Promise<pg.Client> {
   function answer(text: string, [lease]: readonly unknown[]): readonly object[] {
     const channel = /^LISTEN "(\w+)"$/.exec(text)?.[1];
     if (channel !== undefined) session.channels.add(channel);
+    if (text.includes('pg_backend_pid')) return [{ pid, zone: 'UTC' }];
     if (text.includes('pg_try_advisory_lock')) return [{ done: postgres.tryLock(session, String(lease)) }];
     if (text.includes('pg_advisory_unlock')) return [{ done: session.locks.delete(String(lease)) }];
     return [];

@@ -33,10 +33,10 @@ describe('the methods that the service calls', () => {
     });
   });
 
-  /** Methods that only make something cheaper or sooner: without them the service goes another way. */
+  /** Methods that make something cheaper or sooner, or find tokens that are no payin: the service does without them. */
   const optional: Readonly<Record<string, readonly string[]>> = {
     evm: ['eth_feeHistory', 'eth_getBlockReceipts', 'eth_getTransactionBySenderAndNonce', 'eth_subscribe'],
-    solana: ['programSubscribe', 'slotSubscribe'],
+    solana: ['getTokenAccountsByOwner', 'programSubscribe', 'slotSubscribe'],
     stellar: [],
   };
   /** Features of their own try these. */
