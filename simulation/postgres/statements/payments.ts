@@ -100,6 +100,13 @@ const paidOutOf = (row: Row) => ({
 const isOpenOperation = isOneOf('waitsForApproval', 'ordered', 'signed');
 const openRefunds = (view: View): readonly Row[] =>
   view.rows('transfers').filter((row) => row['kind'] === 'refund' && row['step'] !== 'done');
+const leavesTreasury = isOneOf('withdrawal', 'rebalance');
+/** @param but an operation that does not count */
+const openTokenOperations = (view: View, but: unknown): readonly Row[] =>
+  view
+    .rows('operations')
+    .filter(({ standing, kind }) => isOpenOperation(standing) && leavesTreasury(kind))
+    .filter((row) => row['token_address'] !== 'coin' && row['operation_id'] !== but);
 
 export const paymentStatements: Statements = [
   [
@@ -347,13 +354,13 @@ export const paymentStatements: Statements = [
   ],
   [
     'SELECT "chainId", "tokenAddress", sum(amount) AS amount FROM (',
-    (view) =>
+    (view, [but]) =>
       sums([
         ...view
           .rows('payments')
           .filter((row) => row['destination_amount'] !== null && (isPaidOut(row['status']) || seenInFull(row)))
           .map(paidOutOf),
-        ...openRefunds(view).map((row) => ({
+        ...[...openRefunds(view), ...openTokenOperations(view, but)].map((row) => ({
           chainId: row['chain_id'],
           tokenAddress: row['token_address'],
           amount: row['amount'],
