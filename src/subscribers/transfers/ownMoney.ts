@@ -43,13 +43,26 @@ export function createOwnMoney({ handle, store, ingesters, isOwnDeposit }: OwnMo
     return `the deposit ${deposit.address} of payment ${id} is none of this treasury's: nothing came in there`;
   }
 
-  /** A payin counts if it pays into a deposit of the payment, or if an operator gave it to the payment from an address that payments share. */
+  async function objectionToUnmatched(transfer: Transfer): Promise<string | undefined> {
+    const notOurs = `${transfer.to} is none of this treasury's addresses`;
+    const id = transferId(transfer);
+    const beyond = (await currentState(handle, unmatched, id))?.beyond;
+    if (!beyond) return isShared(transfer) ? undefined : notOurs;
+    const payment = await currentState(handle, paymentDecider, beyond.paymentId);
+    if (!payment) return `there is no payment ${beyond.paymentId}`;
+    if (payment.payins.some((payin) => payin.id === id))
+      return `payment ${beyond.paymentId} takes transfer ${id} up itself`;
+    const objection = await objectionToDeposit(beyond.paymentId, payment, transfer);
+    return objection === null ? notOurs : objection;
+  }
+
+  /** A payin counts if it pays into a deposit of the payment, or if an operator gave it to the payment as money that no other one takes up. */
   async function objectionToPayin(id: string, payment: Payment, payin: Payin): Promise<string | undefined> {
     const objection = await objectionToDeposit(id, payment, payin.transfer);
     if (objection !== null) return objection;
     const verdict = (await currentState(handle, unmatched, payin.id))?.verdict;
     const isGiven = verdict?.kind === 'assigned' && verdict.paymentId === id;
-    if (isGiven && isShared(payin.transfer)) return undefined;
+    if (isGiven) return objectionToUnmatched(payin.transfer);
     return `transfer ${payin.id} was not made to a deposit of payment ${id}`;
   }
 
@@ -71,14 +84,6 @@ export function createOwnMoney({ handle, store, ingesters, isOwnDeposit }: OwnMo
       return `payment ${paymentId} is no withdrawal that ${appId} has made, or pays another amount or receiver`;
     },
 
-    async objectionToUnmatched(transfer) {
-      const notOurs = `${transfer.to} is none of this treasury's addresses`;
-      const beyond = (await currentState(handle, unmatched, transferId(transfer)))?.beyond;
-      if (!beyond) return isShared(transfer) ? undefined : notOurs;
-      const payment = await currentState(handle, paymentDecider, beyond.paymentId);
-      if (!payment) return `there is no payment ${beyond.paymentId}`;
-      const objection = await objectionToDeposit(beyond.paymentId, payment, transfer);
-      return objection === null ? notOurs : objection;
-    },
+    objectionToUnmatched,
   };
 }

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
+import { createPayment } from '../../../domain/payment/create.ts';
 import { type PaymentEvent, type Transfer, transferId } from '../../../domain/payment/events.ts';
 import { paymentDecider } from '../../../domain/payment/state.ts';
-import { assign, see, unmatched } from '../../../domain/unmatched.ts';
+import { assign, see, type UnmatchedState, unmatched } from '../../../domain/unmatched.ts';
 import { createOwnMoney } from '../../../src/subscribers/transfers/ownMoney.ts';
 import * as p from '../../support/payments.ts';
 import { accepted, processes } from '../../support/processes.ts';
@@ -10,12 +11,12 @@ const facts = { cause: 'worker:test', appId: null } as const;
 const { paymentId, appId, deposit } = p.terms();
 const shared = p.treasuryAccount;
 
-function treasuryThatOwns(deposits: readonly string[]) {
+function treasuryThatOwns(deposits: readonly string[], owner = paymentId) {
   const { start, store } = processes({ now: p.minute(9) });
   const handle = start();
   const own = createOwnMoney({
     ...{ handle, store, ingesters: new Map([[8453, { sharedAddresses: [shared] }]]) },
-    isOwnDeposit: async (family, id, { address }) => family === 'evm' && id === paymentId && deposits.includes(address),
+    isOwnDeposit: async (family, id, { address }) => family === 'evm' && id === owner && deposits.includes(address),
   });
   const sees = (transfer: Transfer, beyond: { paymentId: string; appId: string } | null = null) =>
     accepted(handle(unmatched, transferId(transfer), (state) => see(state, transfer, p.minute(3), beyond), facts));
@@ -56,6 +57,31 @@ describe('the money of a payment', () => {
     await to(paymentId);
     assert.equal(await toPayins(own, transfer), undefined);
     assert.ok(await toPayins(own, { ...transfer, to: p.merchantWallet }));
+  });
+});
+
+describe('money that came beyond what another payment takes up, given to this one', () => {
+  const other = '0198f3c2-0000-8000-8000-000000000002';
+  const given = async (others: readonly PaymentEvent[]) => {
+    const othersDeposit = '0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65';
+    const { handle, own, sees } = treasuryThatOwns([othersDeposit], other);
+    const transfer = { ...p.payin({ index: 5 }), to: othersDeposit };
+    const terms = { ...p.terms(), paymentId: other, deposit: { ...deposit, address: othersDeposit } };
+    const created = createPayment(null, terms) as readonly PaymentEvent[];
+    await accepted(handle(paymentDecider, other, () => [...created, ...others], facts));
+    await sees(transfer, { paymentId: other, appId });
+    const decide = (state: UnmatchedState) => assign(state, { paymentId, appId }, p.minute(4));
+    await accepted(handle(unmatched, transferId(transfer), decide, facts));
+    return { objection: await toPayins(own, transfer), transfer };
+  };
+
+  it('is the treasury’s', async () => {
+    assert.equal((await given([])).objection, undefined);
+  });
+
+  it('is not, where the other payment counts it as well', async () => {
+    const { transfer } = await given([]);
+    assert.match((await given([p.confirmed(transfer)])).objection ?? '', /takes transfer .* up itself/);
   });
 });
 
