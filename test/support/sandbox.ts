@@ -12,6 +12,7 @@ import type { StoredEvent } from '../../domain/decider.ts';
 import { openChildren } from '../../sandbox/children.ts';
 import { keepKeys } from '../../sandbox/keys.ts';
 import { readSandboxFile, type SandboxFile } from '../../sandbox/sandboxFile.ts';
+import { readConnections } from '../../src/runtime/connections.ts';
 import { childEnvironment } from '../../src/runtime/system.ts';
 import { historyAt, historyOf } from './history.ts';
 import { onStop } from './hooks.ts';
@@ -55,7 +56,7 @@ export interface Sandbox extends Shop {
   /** The pid of a recorded process: service, postgres, receiver, chain-8453 …; undefined when it does not run. */
   pidOf(name: string): number | undefined;
   webhooks(paymentId?: string): Webhook[];
-  /** Every event of the log by stream, in order. With an embedded node the service must have ended. */
+  /** Every event of the log by stream, in order. */
   history(): Promise<ReadonlyMap<string, readonly StoredEvent[]>>;
   /** Asks the service's database, as an analyst does. */
   query<R>(text: string): Promise<readonly R[]>;
@@ -164,7 +165,12 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
       return paymentId === undefined ? all : all.filter(({ body }) => parsed(body).data?.id === paymentId);
     },
 
-    history: () => (eventStoreUrl ? historyAt(eventStoreUrl()) : historyOf(dataDir)),
+    async history() {
+      if (eventStoreUrl) return historyAt(eventStoreUrl());
+      const runs = child?.exitCode === null && child.signalCode === null;
+      const connections = runs ? await readConnections(dataDir) : undefined;
+      return connections ? historyAt(connections.eventStoreUrl) : historyOf(dataDir);
+    },
 
     async query(text) {
       const { DATABASE_URL } = parseEnv(readFileSync(join(dataDir, 'service.env'), 'utf8'));

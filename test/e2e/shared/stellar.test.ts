@@ -43,6 +43,8 @@ const terms = [
 describe('payments over Stellar', () => {
   const sandbox = sharedSandbox();
   before(startSharedSandbox);
+  // The sandbox is shared: a spec that failed must not leave its fault to the next ones.
+  afterEach(() => clearFaults(stellarUrl()));
 
   let receivers = 0;
   /** On Solana with a token account already, which else the fee would have to pay for. */
