@@ -11,6 +11,7 @@ import { createApp } from '../src/http/app.ts';
 import { createClients } from '../src/http/clients.ts';
 import { defaultLimits, type HttpDeps } from '../src/http/deps.ts';
 import { unlimited } from '../src/http/rates.ts';
+import { documentationRoutes } from '../src/http/routes/documentation.ts';
 import { randomIds, systemClock } from '../src/runtime/system.ts';
 
 const run = promisify(execFile);
@@ -43,7 +44,9 @@ async function publishedDocument(): Promise<string> {
     clock: systemClock,
     logger: pino({ level: 'silent' }),
   };
-  const server = createServer(createApp(deps as unknown as HttpDeps));
+  const server = createServer(
+    createApp(deps as unknown as HttpDeps, { pages: [], documentation: documentationRoutes }),
+  );
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   try {
     const answer = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/openapi.json`);

@@ -1,22 +1,27 @@
-import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
+import express, {
+  type ErrorRequestHandler,
+  type Express,
+  type Request,
+  type RequestHandler,
+  type Response,
+  type Router,
+} from 'express';
 import { ChainBroken } from '../../commands/codec.ts';
 import { TransientError, Unavailable } from '../../commands/ports.ts';
 import { type Access, createAccess } from './access.ts';
-import { createDashboard, type Dashboard } from './dashboard/index.ts';
 import type { HttpDeps, OperationsDeps } from './deps.ts';
 import { ApiError, errorType, problem, statusOfError, unavailable } from './errors.ts';
 import { ListenersFull } from './feed.ts';
 import { createRequestLimit, localsOf, requireLocalHost, requireOneHost, securityHeaders, track } from './guards.ts';
+import type { Json } from './openapi/components.ts';
 import { openApiDocument } from './openapi/document.ts';
-import { createPayPages, type PayPages } from './pay/index.ts';
 import { type Admission, createAdmission, rateLimited } from './rates.ts';
-import type { AnyRoute } from './route.ts';
-import { createRouter, send } from './router.ts';
+import type { Answer, AnyRoute } from './route.ts';
+import { createRouter, type Gate, send } from './router.ts';
 import { accountRoutes } from './routes/accounts.ts';
 import { cashbackRoutes } from './routes/cashback.ts';
 import { creationRoutes } from './routes/createPayment.ts';
 import { deliveryRoutes } from './routes/deliveries.ts';
-import { documentationRoutes } from './routes/documentation.ts';
 import { feedRoutes } from './routes/feed.ts';
 import { keyRoutes } from './routes/keys.ts';
 import { linkRoutes } from './routes/links.ts';
@@ -28,8 +33,23 @@ import { proofRoutes } from './routes/proof.ts';
 import { refundRoutes } from './routes/refunds.ts';
 import { settingsRoutes } from './routes/settings.ts';
 
+/** Pages for people, such as the dashboard, beside the routes for programs. */
+export interface Pages {
+  /** Serves the pages; a request for any other path goes on to the next router. */
+  routerBehind(gate: Gate): Router;
+  /** Returns the page of an error; undefined where no person looks at the answer. */
+  errorPage(error: ApiError, request: Request, response: Response): Pick<Answer, 'type' | 'body'> | undefined;
+}
+
+/** What people read, mounted beside the API. */
+export interface Website {
+  readonly pages: readonly Pages[];
+  /** Routes of the documentation, which shows the OpenAPI document. */
+  readonly documentation: (document: () => Json) => readonly AnyRoute[];
+}
+
 /** The service's HTTP interface: stateless but for short-lived caches of keys and app settings. */
-export function createApp(deps: HttpDeps): Express {
+export function createApp(deps: HttpDeps, website: Website): Express {
   const access = createAccess(deps);
   const api: readonly AnyRoute[] = [
     ...creationRoutes(deps, access),
@@ -47,8 +67,8 @@ export function createApp(deps: HttpDeps): Express {
     ...cashbackRoutes(deps, access),
     ...publicOperationRoutes(deps),
   ];
-  const routes = [...api, ...documentationRoutes(() => openApiDocument(api, deps.publicUrl()))];
-  return serve(deps, access, routes, [createPayPages(deps), createDashboard(deps)]);
+  const routes = [...api, ...website.documentation(() => openApiDocument(api, deps.publicUrl()))];
+  return serve(deps, access, routes, website.pages);
 }
 
 /** For operators alone: health, readiness with its reasons, metrics. */
@@ -57,7 +77,6 @@ export function createOperationsApp(deps: OperationsDeps): Express {
   return serve(deps, nobody, operationRoutes(deps), [], [requireLocalHost(deps.names ?? [])]);
 }
 
-type Pages = Dashboard | PayPages;
 type Served = Pick<
   HttpDeps,
   'clock' | 'ids' | 'logger' | 'limits' | 'clients' | 'rates' | 'observe' | 'reportUnavailable'

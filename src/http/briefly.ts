@@ -1,6 +1,5 @@
 /** A look-up that is remembered for a moment, so that a burst of requests asks once. */
 import { type Instant, plus } from '../../domain/time.ts';
-import type { HttpDeps } from './deps.ts';
 
 /** Only for facts that may be this much older than the request. Settings are not among them. */
 const cacheLife_ms = 500;
@@ -9,7 +8,7 @@ const cachedMax = 10_000;
 /** Remembers found answers for `cacheLife_ms`; those who ask at the same time share one look-up. */
 export function briefly<V>(
   find: (key: string) => Promise<V | null>,
-  clock: HttpDeps['clock'],
+  clock: { now(): Instant },
 ): (key: string) => Promise<V | null> {
   const entries = new Map<string, { readonly answer: Promise<V | null>; readonly until: Instant }>();
 

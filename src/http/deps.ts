@@ -36,8 +36,8 @@ import type { PayerFacts } from '../../queries/payerFacts.ts';
 import type { PaymentStory } from '../../queries/paymentStory.ts';
 import type { Stats, StatsPeriod } from '../../queries/reports.ts';
 import type { OwnApp, Settings, UsedKey } from '../../queries/settings.ts';
-import type { Mode } from '../../web/parts/frame.ts';
 import type { Accounts } from '../accounts/accounts.ts';
+import type { RequestSeen } from '../process/reports.ts';
 import type { PaymentSecrets } from '../security/paymentSecrets.ts';
 import type { SignedIn } from './callers.ts';
 import type { Clients } from './clients.ts';
@@ -113,7 +113,7 @@ export interface LinkDeps extends ManageLinks {
 /** What pages say of the installation. */
 export interface Site {
   /** Whether money is at stake. */
-  readonly mode: Mode;
+  readonly mode: 'sandbox' | 'test' | 'live';
   /** Those that it serves. */
   readonly chains: readonly Chain[];
   /** How long an owner's change of the settlement wallet waits. */
@@ -237,13 +237,6 @@ export interface Webhooks {
 export interface Readiness {
   readonly ready: boolean;
   readonly checks: Readonly<Record<string, { readonly ok: boolean; readonly detail?: string }>>;
-}
-
-export interface RequestSeen {
-  readonly method: string;
-  readonly route: string;
-  readonly status: number;
-  readonly duration_s: number;
 }
 
 export interface HttpLimits {

@@ -2,7 +2,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import helmet from 'helmet';
-import type { HttpDeps, RequestSeen } from './deps.ts';
+import type { RequestSeen } from '../process/reports.ts';
+import type { HttpDeps } from './deps.ts';
 import { ApiError, unavailable } from './errors.ts';
 
 /** Kept on the response while a request is handled. */

@@ -14,6 +14,10 @@ export type Validate = (value: unknown) => void;
 /** Far above the largest payment request. */
 export const bodyMax_bytes = 64_000;
 
+/** Far above the largest form of the dashboard. */
+export const formMax_bytes = 16_000;
+export const fieldsMax = 50;
+
 const parse: RequestHandler = express.json({ limit: bodyMax_bytes, type: () => true, inflate: false, strict: false });
 
 /** Reads a JSON body. @throws ApiError invalidRequest, payloadTooLarge, unsupportedMediaType */

@@ -5,9 +5,10 @@ import { walletLinkOf } from '../chains/families.ts';
 import type { Config } from '../config.ts';
 import { createApp, createOperationsApp } from '../http/app.ts';
 import { createClients } from '../http/clients.ts';
-import { defaultLimits, type Site } from '../http/deps.ts';
+import { defaultLimits, type HttpDeps, type Site } from '../http/deps.ts';
 import { unlimited } from '../http/rates.ts';
 import { type HttpServer, startHttp } from '../http/server.ts';
+import { createWebsite } from '../http/website.ts';
 import { createAppNews } from '../runtime/appNews.ts';
 import { createKeyUses } from '../runtime/keyUses.ts';
 import { createPaymentNews } from '../runtime/paymentNews.ts';
@@ -74,7 +75,7 @@ async function startApi(core: Core, signal: AbortSignal): Promise<HttpServer> {
   });
   let listening = '';
   const publicUrl = () => config.publicUrl ?? listening;
-  const app = createApp({
+  const deps: HttpDeps = {
     ...edge(core),
     ...decided,
     ...queriesOf(core),
@@ -104,7 +105,8 @@ async function startApi(core: Core, signal: AbortSignal): Promise<HttpServer> {
     paymentNews,
     site: siteOf(config),
     publicUrl,
-  });
+  };
+  const app = createApp(deps, createWebsite(deps));
   const { host, port, connections } = config;
   try {
     const { url, close } = await startHttp(app, { host, port, setBy: ['PORT', 'HOST'], clients, connections });

@@ -1,11 +1,10 @@
-import type { Clock } from '../../commands/ports.ts';
-import { epochMs } from '../../domain/time.ts';
-import { boundedTimes } from '../subscribers/worker.ts';
+import { epochMs, type Instant } from '../../domain/time.ts';
+import { boundedTimes } from '../chains/boundedMap.ts';
 
 /** Tells of the same thing once, and again after a pause when it lasts. */
 export function once<T>(
   pause_ms: number,
-  clock: Pick<Clock, 'now'>,
+  clock: { now(): Instant },
   keyOf: (about: T) => string,
   tell: (about: T) => void,
 ): (about: T) => void {

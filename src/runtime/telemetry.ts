@@ -1,8 +1,7 @@
 import pino, { type Logger } from 'pino';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Token } from '../../domain/chains.ts';
-import type { RequestSeen } from '../http/deps.ts';
-import type { WorkReport } from '../subscribers/worker.ts';
+import type { RequestSeen, WorkReport } from '../process/reports.ts';
 import { printableJson } from './printable.ts';
 
 export type { Logger } from 'pino';

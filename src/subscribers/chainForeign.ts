@@ -1,9 +1,10 @@
 /** Which nodes belong to another network, though their chain id is right: by what tells networks apart, which takes them out, or by where they stand. */
+
 import type { Chain } from '../../domain/chains.ts';
 import { epochMs, type Instant, minute_ms } from '../../domain/time.ts';
+import { boundedTimes } from '../chains/boundedMap.ts';
 import { begunAnew, createIdentityWatch, type IdentityDeps, type Stranger } from './chainIdentity.ts';
 import type { Looked } from './chainStands.ts';
-import { boundedTimes } from './worker.ts';
 
 export interface ForeignDeps extends IdentityDeps {
   readonly chain: Pick<Chain, 'id' | 'name' | 'block_ms'>;

@@ -1,10 +1,11 @@
 /** Whether a final pass may call a transfer final: enough nodes show it, and what only shallow blocks hold stays within its bound. */
+
 import type { Ingester, Pass, TransferLog } from '../../commands/chainPorts.ts';
 import type { Clock } from '../../commands/ports.ts';
 import { rescale } from '../../domain/money.ts';
 import { type Transfer, transferId } from '../../domain/payment/events.ts';
 import { epochMs, minute_ms } from '../../domain/time.ts';
-import { boundedTimes } from './worker.ts';
+import { boundedTimes } from '../chains/boundedMap.ts';
 
 export interface ConfirmingDeps {
   readonly ingester: Pick<Ingester, 'agreed' | 'exposureMax_usd'>;

@@ -1,4 +1,5 @@
 /** Orders back what apps' policies say goes back, once its senders have proven where to, by a signature for it or by payments out of credit. */
+
 import type { Clock } from '../../commands/ports.ts';
 import type { Refunds } from '../../commands/refunds.ts';
 import { isRefusal } from '../../domain/decider.ts';
@@ -6,7 +7,8 @@ import { provenPolicyRefunds } from '../../domain/payment/policy.ts';
 import type { Refundable } from '../../domain/payment/refund.ts';
 import type { Payment } from '../../domain/payment/state.ts';
 import { epochMs, hour_ms, type Instant } from '../../domain/time.ts';
-import { boundedTimes, type Worker } from './worker.ts';
+import { boundedTimes } from '../chains/boundedMap.ts';
+import type { Worker } from './worker.ts';
 
 export interface PolicyRefundsDeps {
   readonly clock: Pick<Clock, 'now'>;

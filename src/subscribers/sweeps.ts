@@ -1,10 +1,12 @@
 /** Sweeps by schedule: every so often each chain's deposits are looked at, and what is worth it is ordered to the treasury. */
+
 import { type SweepDeps, type SweepNews, sweepAll } from '../../commands/sweeps/sweep.ts';
 import type { SweepLimits } from '../../commands/sweeps/worth.ts';
 import { PayoutBlocked } from '../../commands/transfers/ports.ts';
 import type { ChainId } from '../../domain/chains.ts';
 import { epochMs, instant } from '../../domain/time.ts';
-import { boundedTimes, type Worker } from './worker.ts';
+import { boundedTimes } from '../chains/boundedMap.ts';
+import type { Worker } from './worker.ts';
 
 export interface SweptChain {
   readonly deps: SweepDeps;

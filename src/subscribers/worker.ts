@@ -15,7 +15,9 @@ import {
 } from 'rxjs';
 import type { Clock } from '../../commands/ports.ts';
 import { epochMs, type Instant } from '../../domain/time.ts';
+import { boundedTimes } from '../chains/boundedMap.ts';
 import type { WorkFailures } from '../postgres/failures.ts';
+import type { WorkReport } from '../process/reports.ts';
 
 /** Drains a to-do list. An entry is a hint: `act` reads the stream or the chain before it does anything. */
 export interface Worker<T> {
@@ -34,14 +36,6 @@ export interface Worker<T> {
   readonly noted?: true;
   act(item: T, signal: AbortSignal): Promise<void>;
 }
-
-export type WorkReport =
-  | { readonly worker: string; readonly kind: 'done'; readonly key: string }
-  /** Stopped in the middle, not failed: whoever runs next takes it up again. */
-  | { readonly worker: string; readonly kind: 'interrupted'; readonly key: string }
-  | { readonly worker: string; readonly kind: 'failed'; readonly key: string; readonly error: unknown }
-  /** The list itself could not be read, or a failure not be noted: tried again after a pause. */
-  | { readonly worker: string; readonly kind: 'stalled'; readonly error: unknown };
 
 export interface WorkerRun {
   /** Emits when the list may have grown. */
@@ -193,21 +187,3 @@ export function runWorker<T>(worker: Worker<T>, run: WorkerRun): Observable<Work
 
 const isStall = (item: unknown): item is { stalled: unknown } =>
   typeof item === 'object' && item !== null && 'stalled' in item;
-
-/** When something last happened, or is to happen next, by key; forgets the oldest. Losing it costs a needless check, never money. */
-export function boundedTimes() {
-  const times = new Map<string, number>();
-  return {
-    get: (key: string) => times.get(key),
-    countAfter: (at_ms: number) => [...times.values()].filter((time_ms) => time_ms > at_ms).length,
-    delete: (key: string) => void times.delete(key),
-    /** Infinity when there is none. */
-    nextAfter: (at_ms: number) =>
-      [...times.values()].reduce((next, time_ms) => (time_ms > at_ms ? Math.min(next, time_ms) : next), Infinity),
-    set(key: string, at_ms: number) {
-      times.delete(key);
-      times.set(key, at_ms);
-      if (times.size > rememberedMax) for (const oldest of times.keys()) return void times.delete(oldest);
-    },
-  };
-}

@@ -23,6 +23,7 @@ import { createApp } from '../../src/http/app.ts';
 import { defaultLimits, type HttpDeps } from '../../src/http/deps.ts';
 import { limitExports } from '../../src/http/exports.ts';
 import { unlimited } from '../../src/http/rates.ts';
+import { createWebsite } from '../../src/http/website.ts';
 import type { Database } from '../../src/postgres/database.ts';
 import { webhooksOf } from '../../src/roles/webhooks.ts';
 import { createCreditWorld } from '../support/credit.ts';
@@ -97,7 +98,8 @@ export function servedRoutes(): readonly string[] {
     const methods = Object.keys(route.methods).filter((method) => method !== 'options' && method !== '_all');
     return methods.map((method) => `${method.toUpperCase()} ${route.path}`);
   };
-  const app = createApp({ limits: defaultLimits, cashback: { path: '' } } as HttpDeps);
+  const deps = { limits: defaultLimits, cashback: { path: '' } } as HttpDeps;
+  const app = createApp(deps, createWebsite(deps));
   return (app.router.stack as unknown as readonly Layer[]).flatMap(read);
 }
 

@@ -40,6 +40,7 @@ import {
 import { limitExports } from '../../src/http/exports.ts';
 import { unlimited } from '../../src/http/rates.ts';
 import { type Listening, startHttp } from '../../src/http/server.ts';
+import { createWebsite } from '../../src/http/website.ts';
 import { randomIds } from '../../src/runtime/system.ts';
 import { newApiKey } from '../../src/security/apiKey.ts';
 import { createPaymentSecrets } from '../../src/security/paymentSecrets.ts';
@@ -175,7 +176,7 @@ export async function startWorld(
     rates: unlimited,
     ...replaced,
   };
-  const server = await startHttp(createApp(deps), {
+  const server = await startHttp(createApp(deps, createWebsite(deps)), {
     port: 0,
     host: '127.0.0.1',
     setBy: ['PORT', 'HOST'],

@@ -3,8 +3,9 @@ import { once } from 'node:events';
 import { NEVER, Subject } from 'rxjs';
 import type { Clock } from '../../commands/ports.ts';
 import { epochMs, instant } from '../../domain/time.ts';
+import type { WorkReport } from '../../src/process/reports.ts';
 import { systemClock } from '../../src/runtime/system.ts';
-import { runWorker, type Worker, type WorkerRun, type WorkReport } from '../../src/subscribers/worker.ts';
+import { runWorker, type Worker, type WorkerRun } from '../../src/subscribers/worker.ts';
 
 interface Item {
   readonly key: string;

@@ -1,13 +1,9 @@
 /** The fields of a form as a browser sends them, bounded. */
 import express, { type Request, type Response } from 'express';
 import { ApiError } from '../errors.ts';
-import { received } from '../input.ts';
+import { fieldsMax, formMax_bytes, received } from '../input.ts';
 
 export type Fields = Readonly<Record<string, string>>;
-
-/** Far above the largest form. */
-export const formMax_bytes = 16_000;
-export const fieldsMax = 50;
 
 const parse = express.text({ limit: formMax_bytes, type: () => true, inflate: false, defaultCharset: 'utf-8' });
 

@@ -1,12 +1,11 @@
 /** The dashboard: pages for people under /dashboard, and `/`, which leads there. */
-import { type Request, type Response, Router } from 'express';
+import { Router } from 'express';
 import { documentOf } from '../../../web/parts/html.ts';
 import { paths } from '../../../web/parts/paths.ts';
 import { prefersHtml } from '../accept.ts';
+import type { Pages } from '../app.ts';
 import type { HttpDeps } from '../deps.ts';
-import type { ApiError } from '../errors.ts';
 import { localsOf } from '../guards.ts';
-import type { Answer } from '../route.ts';
 import { answerOtherMethods, type Gate, send } from '../router.ts';
 import { pageOfError } from './errorPages.ts';
 import { filesPath, serveFiles } from './files.ts';
@@ -15,14 +14,7 @@ import { dashboardPages } from './pages.ts';
 import { createPageRouter } from './router.ts';
 import { html } from './send.ts';
 
-export interface Dashboard {
-  /** Its pages; what is none of them goes on to the next router. */
-  routerBehind(gate: Gate): Router;
-  /** The answer to what went wrong with a page; undefined where nobody looks at one. */
-  errorPage(error: ApiError, request: Request, response: Response): Pick<Answer, 'type' | 'body'> | undefined;
-}
-
-export const createDashboard = (deps: HttpDeps): Dashboard => ({
+export const createDashboard = (deps: HttpDeps): Pages => ({
   routerBehind(gate) {
     const router = Router({ caseSensitive: true });
     router.use(paths.home, asPage);

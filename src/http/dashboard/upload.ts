@@ -2,7 +2,8 @@
 import { Busboy } from '@fastify/busboy';
 import type { Request, Response } from 'express';
 import { ApiError } from '../errors.ts';
-import { type Fields, fieldsOf, formMax_bytes } from './formBody.ts';
+import { formMax_bytes } from '../input.ts';
+import { type Fields, fieldsOf } from './formBody.ts';
 
 export interface UploadLimits {
   /** The file's field. */

@@ -1,17 +1,16 @@
 /** The pages of payments under /pay, and of reusable links under /link: for people with a link, without cookies, readable by nobody else. */
-import { type Request, type RequestHandler, type Response, Router } from 'express';
+import { type Request, type RequestHandler, Router } from 'express';
 import { documentOf } from '../../../web/parts/html.ts';
 import { languageOf } from '../../../web/pay/language.ts';
 import { sayIn } from '../../../web/pay/messages/index.ts';
 import { troublePage } from '../../../web/pay/trouble.ts';
 import { prefersHtml } from '../accept.ts';
+import type { Pages } from '../app.ts';
 import { createPageRouter } from '../dashboard/router.ts';
 import { html } from '../dashboard/send.ts';
 import type { HttpDeps } from '../deps.ts';
-import { type ApiError, statusOfError } from '../errors.ts';
+import { statusOfError } from '../errors.ts';
 import { contentSecurityPolicy, localsOf } from '../guards.ts';
-import type { Answer } from '../route.ts';
-import type { Gate } from '../router.ts';
 import { linkPages } from './link.ts';
 import { payPages } from './pages.ts';
 
@@ -34,17 +33,10 @@ const withForm: RequestHandler = (_request, response, next) => {
 
 const home = { payment: '/pay', link: '/link' };
 
-export interface PayPages {
-  /** What is none of them goes on to the next router. */
-  routerBehind(gate: Gate): Router;
-  /** The answer to what went wrong with one; undefined for every other request. */
-  errorPage(error: ApiError, request: Request, response: Response): Pick<Answer, 'type' | 'body'> | undefined;
-}
-
 const chosenIn = ({ url }: Request): string | undefined =>
   new URLSearchParams(url.split('?')[1]).get('lang') ?? undefined;
 
-export const createPayPages = (deps: HttpDeps): PayPages => ({
+export const createPayPages = (deps: HttpDeps): Pages => ({
   routerBehind(gate) {
     const router = Router({ caseSensitive: true });
     const asPage: RequestHandler = (_request, response, next) => {

@@ -1,11 +1,13 @@
 /** Checks transfers again that were settled lately: a block may leave its chain in spite of its depth. */
+
 import { loadFrom, type TransferOwners } from '../../../commands/transfers/outgoing.ts';
 import type { PayoutRail } from '../../../commands/transfers/ports.ts';
 import type { ChainId } from '../../../domain/chains.ts';
 import { isRefusal } from '../../../domain/decider.ts';
 import { epochMs, hour_ms, type Instant, minute_ms, plus } from '../../../domain/time.ts';
 import { referenceOf, type TransferKey } from '../../../domain/transfer/key.ts';
-import { boundedTimes, type Worker } from '../worker.ts';
+import { boundedTimes } from '../../chains/boundedMap.ts';
+import type { Worker } from '../worker.ts';
 
 export interface AuditDeps {
   readonly owners: TransferOwners;

@@ -8,7 +8,8 @@ import type { PayoutRail } from '../../../commands/transfers/ports.ts';
 import type { ChainId } from '../../../domain/chains.ts';
 import { isRefusal } from '../../../domain/decider.ts';
 import { epochMs, hour_ms, type Instant, plus } from '../../../domain/time.ts';
-import { boundedTimes, type Worker } from '../worker.ts';
+import { boundedTimes } from '../../chains/boundedMap.ts';
+import type { Worker } from '../worker.ts';
 
 export interface ImpossibleDeps {
   readonly handle: Handle;

@@ -3,11 +3,12 @@
  * just been seen to owe nothing stays in the list until the read models know of it, and many wait for the same account. And what was just
  * ordered is as it was appended.
  */
+
 import type { Clock } from '../../../commands/ports.ts';
 import { loadFrom, type Outgoing, type TransferOwners } from '../../../commands/transfers/outgoing.ts';
 import { epochMs } from '../../../domain/time.ts';
 import { referenceOf, type TransferKey } from '../../../domain/transfer/key.ts';
-import { boundedTimes } from '../worker.ts';
+import { boundedTimes } from '../../chains/boundedMap.ts';
 
 /** After so long somebody else's word is heard. */
 const heardAfter_ms = 2_000;

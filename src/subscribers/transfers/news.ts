@@ -8,7 +8,7 @@ import { formatAmount } from '../../../domain/money.ts';
 import { epochMs, hour_ms, minute_ms } from '../../../domain/time.ts';
 import type { TransferKey, TransferKind } from '../../../domain/transfer/key.ts';
 import type { SignedAttempt } from '../../../domain/transfer/shapes.ts';
-import { boundedTimes } from '../worker.ts';
+import { boundedTimes } from '../../chains/boundedMap.ts';
 
 export interface TransferNewsDeps {
   readonly clock: Pick<Clock, 'now'>;

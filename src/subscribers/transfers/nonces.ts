@@ -1,10 +1,12 @@
 /** Looks after nonces that were handed out on one chain: none may stay outstanding, for all later ones wait for it. */
+
 import { type TendDeps, type Trouble, tendNonces } from '../../../commands/transfers/cancels.ts';
 import { stuckAfter_ms } from '../../../commands/transfers/knownFate.ts';
 import { PayoutBlocked } from '../../../commands/transfers/ports.ts';
 import type { ChainId } from '../../../domain/chains.ts';
 import { epochMs } from '../../../domain/time.ts';
-import { boundedTimes, type Worker } from '../worker.ts';
+import { boundedTimes } from '../../chains/boundedMap.ts';
+import type { Worker } from '../worker.ts';
 
 export interface NoncesDeps extends Omit<TendDeps, 'failed'> {
   readonly alarm: (reason: string, facts: Readonly<Record<string, unknown>>, message: string) => void;

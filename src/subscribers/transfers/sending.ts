@@ -1,11 +1,12 @@
 /** Recorded bytes are sent until their fate is known, now and then, and it is remembered how long every node refuses them. */
+
 import type { Clock, CrashPoint } from '../../../commands/ports.ts';
 import { stuckAfter_ms } from '../../../commands/transfers/knownFate.ts';
 import type { Outgoing } from '../../../commands/transfers/outgoing.ts';
 import { BroadcastRefused, type PayoutRail } from '../../../commands/transfers/ports.ts';
 import { epochMs } from '../../../domain/time.ts';
 import type { SignedAttempt } from '../../../domain/transfer/shapes.ts';
-import { boundedTimes } from '../worker.ts';
+import { boundedTimes } from '../../chains/boundedMap.ts';
 
 export interface SendingDeps {
   readonly clock: Pick<Clock, 'now'>;

@@ -1,9 +1,10 @@
 /** How long a transfer that cannot go on now is left alone. Waiting is no failure: nothing is set aside for it. */
+
 import type { Clock } from '../../../commands/ports.ts';
 import type { Outgoing } from '../../../commands/transfers/outgoing.ts';
 import { epochMs, hour_ms, type Instant, instant, minute_ms } from '../../../domain/time.ts';
 import { liveAttempts } from '../../../domain/transfer/leg.ts';
-import { boundedTimes } from '../worker.ts';
+import { boundedTimes } from '../../chains/boundedMap.ts';
 
 /** What waits for float, gas or an operator is tried again so often. */
 const retry_ms = 5_000;
