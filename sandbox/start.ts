@@ -182,18 +182,22 @@ function writeSettings(settings: Record<string, string>): void {
   writeWhole(`${dataDir}/service.env`, `${lines.join('\n')}\n`);
 }
 
-/** A signal during the start waits until everything is started and recorded: only recorded processes can be ended. */
+/**
+ * Stops on signals. A signal during the start waits until everything is started and recorded: only recorded processes can be ended.
+ * SIGHUP, which `npm run dev` sends after a change, stops the service alone: the next start finds its chains and Postgres running.
+ */
 function stopOnSignals(): void {
   let stopping = false;
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => {
       if (stopping) return;
       stopping = true;
-      console.log('\n  stopping …');
+      const endsWorld = signal !== 'SIGHUP';
+      if (endsWorld) console.log('\n  stopping …');
       service
         .then((running) => running.stop())
         .then(() => setSandboxFileAside(dataDir))
-        .then(() => children.endAll())
+        .then(() => (endsWorld ? children.endAll() : undefined))
         .then(() => process.exit(0), exitWith);
     });
   }
