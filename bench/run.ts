@@ -12,6 +12,7 @@ import { benchLog } from './log.ts';
 import { machine } from './machine.ts';
 import { benchMemory } from './memory.ts';
 import { benchPages } from './pages.ts';
+import { benchPaths } from './paths.ts';
 import { benchPayouts } from './payouts.ts';
 import { benchRebuild, type Filled, openFilled } from './rebuild.ts';
 import { benchScale } from './scale.ts';
@@ -39,6 +40,7 @@ const benches = [
   'batch',
   'scale',
   'sharedStore',
+  'paths',
 ] as const;
 
 interface Options {
@@ -91,6 +93,7 @@ else if (options.only === 'latency') console.log(`\n${await benchLatency(options
 else if (options.only === 'payouts') console.log(`\n${await benchPayouts(options)}`);
 else if (options.only === 'sweep') console.log(`\n${await benchSweep()}`);
 else if (options.only === 'audit') console.log(`\n${await benchAudit(options)}`);
+else if (options.only === 'paths') console.log(`\n${await benchPaths()}`);
 else if (options.only === 'batch') console.log(`\n${await benchBatch()}`);
 else if (options.only === 'sharedStore') console.log(`\n${await benchSharedStore(options)}`);
 else if (options.only === 'log') console.log(`\n${await benchLog(options)}`);
