@@ -3,10 +3,10 @@ import type { Codec } from '../../commands/codec.ts';
 import type { EventStore } from '../../commands/ports.ts';
 import { assert, fold, type StoredEvent } from '../../domain/decider.ts';
 import type { PaymentEvent } from '../../domain/payment/events.ts';
+import { sampleWebhookData, webhookData } from '../../domain/payment/payload.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';
 import { viewOf } from '../../domain/payment/view.ts';
 import type { WebhookStart } from '../../domain/webhook.ts';
-import { sampleWebhookData, webhookData } from '../http/resource.ts';
 
 export interface WebhookBodyDeps {
   readonly store: Pick<EventStore, 'read'>;

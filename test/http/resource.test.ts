@@ -1,11 +1,6 @@
 import assert from 'node:assert/strict';
-import {
-  creatorResource,
-  paymentResource,
-  publicResource,
-  sampleWebhookData,
-  webhookData,
-} from '../../src/http/resource.ts';
+import { sampleWebhookData, webhookData } from '../../domain/payment/payload.ts';
+import { creatorResource, paymentResource, publicResource } from '../../src/http/resource.ts';
 import { sampleView } from './samples.ts';
 
 const ofTheApp = ['metadata', 'webhookUrl', 'webhookSecretSource', 'paymentLink', 'merchant'];
