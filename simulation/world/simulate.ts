@@ -6,17 +6,20 @@ import { projectionSets } from '../../projections/sets.ts';
 import { createAgenda } from '../kernel/agenda.ts';
 import { type ChosenFaults, createFaults } from '../kernel/faults.ts';
 import { quiet, replaceGlobals, restoreGlobals } from '../kernel/globals.ts';
-import type { Kernel, OpenChain, SimulatedChain } from '../kernel/ports.ts';
+import type { Kernel, OpenChain, Random, SimulatedChain } from '../kernel/ports.ts';
 import { randomOf } from '../kernel/random.ts';
 import { beginRun, type Run, type Weather } from '../kernel/run.ts';
 import { createPostgres } from '../postgres/server.ts';
 import { createLog } from '../store/log.ts';
+import { type Credit, createCredit } from './credit.ts';
+import { checkCredit } from './creditChecks.ts';
 import { type Customers, startCustomers } from './customers.ts';
 import { checkPayins, checkPayouts, checkRebuild, checkRefunds, prepare, unseenPayins } from './ends.ts';
 import { type Habit, habitsOf } from './habits.ts';
 import { Violation, type Watched, watchInvariants } from './invariants.ts';
 import { checkMoney } from './money.ts';
 import { dutiesOf, type Operators, startOperators } from './operators.ts';
+import { type Rebalancers, startRebalancers } from './rebalancers.ts';
 import { planRestore, restoredIn } from './restore.ts';
 import { configOf, createInstance } from './service.ts';
 import { stockDeposits } from './stock.ts';
@@ -172,7 +175,12 @@ function createWorld({
   // What a restored log has forgotten of them nobody in such a world can tell.
   const habits = habitsOf(random, restored === 'log' ? [] : (wanted ?? null));
   const config = configOf(chains, habits);
-  const [first, second] = [createInstance('a', config), createInstance('b', config)];
+  const settled = habits.has('credit') ? walletOf(random.fork('wallet'), chains) : null;
+  const wallet = settled && {
+    ...{ chainId: settled.chain.chainId, tokenSymbol: 'USDC' },
+    ...{ receiverAddress: settled.receiver, receiverMemo: null },
+  };
+  const [first, second] = [createInstance('a', config, wallet), createInstance('b', config, wallet)];
   const instances = [first, second];
   let calm = false;
   let halted = false;
@@ -213,11 +221,14 @@ function createWorld({
   let operators: Operators | null = null;
   let treasurers: Treasurers | null = null;
   let stray: StrayMoney | null = null;
+  let credit: Credit | null = null;
+  let rebalancers: Rebalancers | null = null;
   const watched: Watched = watchInvariants(chains, () => ({
     orders: customers?.orders ?? [],
     refundRequests: operators?.refundRequests ?? [],
     withdrawals: treasurers?.withdrawals ?? [],
     strayRefunds: stray?.refunds ?? [],
+    rebalances: rebalancers?.rebalances ?? [],
   }));
   const drawn = random.pick(sizes);
   const evm = chains.find(({ family }) => family === 'evm') ?? null;
@@ -241,17 +252,24 @@ function createWorld({
         agenda.after(restarts.below(30_000), () => {
           if (!halted) second.start();
         });
+      credit = settled && createCredit(random.fork('credit'));
       customers = startCustomers(random.fork('customers'), {
         ...{ chains, instances, count: orders },
         overpay: duties.refund,
         together,
+        payerOf: credit?.payerOf,
+        choices: habits.has('sources') ? random.fork('sources') : undefined,
       });
-      operators = startOperators(byHand, { duties, orders: customers.orders, instances, watched });
+      credit?.start(instances, watched);
+      operators = startOperators(byHand, { duties, chains, orders: customers.orders, instances, watched });
       treasurers = startTreasurers(random.fork('treasurers'), {
         ...{ active: habits.has('withdrawals'), chains, instances },
       });
       stray = startStrayMoney(random.fork('stray money'), {
         ...{ active: habits.has('strayMoney'), chains, instances, watched, orders: customers.orders },
+      });
+      rebalancers = startRebalancers(random.fork('rebalancers'), {
+        ...{ active: habits.has('rebalances'), chains, instances, watched },
       });
       planRestore(backups, restored, {
         ...{ chains, instances, customers, watched },
@@ -265,7 +283,7 @@ function createWorld({
         },
         isCalm: () => calm,
       });
-      return { customers, operators, treasurers, stray };
+      return { customers, operators, treasurers, stray, credit, rebalancers, settled };
     },
     /** Faults stop, and what is left is one instance and the time that it needs. */
     calmDown() {
@@ -298,7 +316,7 @@ function createWorld({
 async function live(world: World): Promise<void> {
   const { run, chains, watched } = world;
   const { agenda, stores } = run;
-  const { customers, operators, treasurers, stray } = world.begin();
+  const { customers, operators, treasurers, stray, credit, rebalancers, settled } = world.begin();
 
   async function until(end_ms: number, isDone: () => boolean): Promise<void> {
     let looked_ms = agenda.now_ms();
@@ -322,15 +340,16 @@ async function live(world: World): Promise<void> {
     operators.done() &&
     treasurers.done() &&
     stray.done() &&
+    rebalancers.done() &&
+    (credit?.done() ?? true) &&
     watched.ended(instant(agenda.now_ms()));
-  await until(
-    start_ms + (world.duties.refund || world.habits.has('sweeps') ? refundsWithin_ms : faultsWithin_ms),
-    isOver,
-  );
+  // Credit is earned when a payment has ended, then spent, and then withdrawn.
+  const isLong = world.duties.refund || world.habits.has('sweeps') || credit !== null;
+  await until(start_ms + (isLong ? refundsWithin_ms : faultsWithin_ms), isOver);
   world.calmDown();
   const isAtRest = () =>
     isOver() &&
-    stores.postgres.view.rows('todo_webhooks').length === 0 &&
+    todos.every((table) => stores.postgres.view.rows(table).length === 0) &&
     unseenPayins(chains, watched.payments).length === 0 &&
     hasRead(world);
   await until(agenda.now_ms() + endsWithin_ms, isAtRest);
@@ -341,7 +360,17 @@ async function live(world: World): Promise<void> {
   checkRefunds(operators.refundRequests, watched.payments);
   checkMoney(chains, watched);
   if (!world.isLogRestored) checkTreasury(chains, watched);
+  if (credit && settled) checkCredit({ credit, watched, events: stores.log.all(), chains, wallet: settled });
   await checkRebuild(stores.log, stores.postgres);
+}
+
+/** Lists of what is still owed to merchants and buyers. */
+const todos = ['todo_webhooks', 'todo_credits', 'todo_cashback', 'todo_withdrawals'];
+
+/** The merchant's own wallet. */
+function walletOf(random: Random, chains: readonly SimulatedChain[]) {
+  const chain = random.pick(chains as [SimulatedChain]);
+  return { chain, receiver: chain.receiver() };
 }
 
 /** Whether the read models hold the whole log. */
