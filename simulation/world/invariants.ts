@@ -50,6 +50,8 @@ export interface Watched {
   readonly cashbacks: ReadonlyMap<string, CashbackState>;
   /** Of an event as it is written. */
   appended(event: StoredEvent): void;
+  /** Of an event of the signer's own log as it is written. */
+  signed(event: StoredEvent): void;
   /** A merchant's receiver got a request. */
   delivered(deliveryId: string, isByHand: boolean): void;
   /** A backup was restored: what was recorded since is no longer in the log. */
@@ -69,7 +71,8 @@ interface Asked {
   readonly rebalances: readonly WantedRebalance[];
 }
 
-export function watchInvariants(chains: readonly SimulatedChain[], asked: () => Asked): Watched {
+/** @param hasSigner whether a signer of its own holds the treasury's keys */
+export function watchInvariants(chains: readonly SimulatedChain[], hasSigner: boolean, asked: () => Asked): Watched {
   const revisions = new Map<string, bigint>();
   const payments = new Map<string, PaymentState>();
   const operations = new Map<string, OperationState>();
@@ -79,6 +82,7 @@ export function watchInvariants(chains: readonly SimulatedChain[], asked: () => 
   const cashbacks = new Map<string, CashbackState>();
   const credited = new Set<string>();
   const recorded = new Set<string>();
+  const signedHashes = new Set<string>();
   const deliveries = new Map<string, number>();
   const seen = chains.map(() => ({ version: -1, received: 0 }));
   const broken: Violation[] = [];
@@ -174,6 +178,8 @@ export function watchInvariants(chains: readonly SimulatedChain[], asked: () => 
     const received = truth.received();
     for (const hash of received.slice(from)) {
       if (!recorded.has(hash)) throw new Violation('recordedFirst', `${hash} was sent to chain ${chainId} unrecorded`);
+      if (hasSigner && !signedHashes.has(hash))
+        throw new Violation('recordedFirst', `${hash} was sent to chain ${chainId}, and its signer did not record it`);
     }
     return received.length;
   }
@@ -197,6 +203,7 @@ export function watchInvariants(chains: readonly SimulatedChain[], asked: () => 
       checkCredited(stored);
       checkStopped(stored);
     },
+    signed: ({ data }) => hashesIn(data, signedHashes),
     delivered(deliveryId, isByHand) {
       const count = (deliveries.get(deliveryId) ?? 0) + 1;
       deliveries.set(deliveryId, count);

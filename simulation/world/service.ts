@@ -1,4 +1,5 @@
 /** Simulated instances of the service: all of its roles as they are, on replaced edges. A crashed one is started again. */
+import { fileURLToPath } from 'node:url';
 import type { ChosenSource } from '../../commands/chooseSource.ts';
 import type { CreatedPayment, NewPayment, Settlement } from '../../commands/createPayment.ts';
 import { matchUnmatched, type RefundUnmatched, refundUnmatched } from '../../commands/matchUnmatched.ts';
@@ -82,14 +83,36 @@ export interface Instance {
   has(process: SimulatedProcess): boolean;
 }
 
+/** Variables with keys of the treasury. */
+const keys = ['TREASURY_PRIVATE_KEY', 'SOLANA_TREASURY_PRIVATE_KEY', 'SOLANA_DEPOSIT_SEED', 'STELLAR_TREASURY_SECRET'];
+const signerPlace = { host: 'signer.simulated', port: '3003' };
+/** Nobody reads the certificates of a simulated connection: any file will do. */
+const anyFile = fileURLToPath(import.meta.url);
+const certificates = { SIGNER_CA_FILE: anyFile, SIGNER_CERT_FILE: anyFile, SIGNER_KEY_FILE: anyFile };
+
+const common = (chains: readonly SimulatedChain[]): Readonly<Record<string, string>> => ({
+  MODE: 'sandbox',
+  LOG_LEVEL: 'silent',
+  EVENTSTORE_URL: 'esdb://localhost:2113?tls=false',
+  MASTER_KEY: '5e'.repeat(32),
+  ...Object.assign({}, ...chains.map(({ variables }) => variables)),
+});
+
+/** Of the process that holds the keys in worlds whose service does not. */
+export const signerConfigOf = (chains: readonly SimulatedChain[]): Config =>
+  readConfig({
+    ...common(chains),
+    ...certificates,
+    ...{ ROLES: 'signer', SIGNER_HOST: signerPlace.host, SIGNER_PORT: signerPlace.port },
+  });
+
 export function configOf(chains: readonly SimulatedChain[], habits: Habits): Config {
+  const all = common(chains);
+  const isRemote = habits.has('signer');
   return readConfig({
-    MODE: 'sandbox',
-    LOG_LEVEL: 'silent',
+    ...(isRemote ? Object.fromEntries(Object.entries(all).filter(([name]) => !keys.includes(name))) : all),
+    ...(isRemote && { ...certificates, SIGNER_URL: `https://${signerPlace.host}:${signerPlace.port}` }),
     DATABASE_URL: 'postgres://simulated@localhost/simulated',
-    EVENTSTORE_URL: 'esdb://localhost:2113?tls=false',
-    MASTER_KEY: '5e'.repeat(32),
-    ...Object.assign({}, ...chains.map(({ variables }) => variables)),
     ...habitVariables(habits, chains),
   });
 }

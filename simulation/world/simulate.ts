@@ -21,7 +21,9 @@ import { checkMoney } from './money.ts';
 import { dutiesOf, type Operators, startOperators } from './operators.ts';
 import { type Rebalancers, startRebalancers } from './rebalancers.ts';
 import { planRestore, restoredIn } from './restore.ts';
-import { configOf, createInstance } from './service.ts';
+import { configOf, createInstance, signerConfigOf } from './service.ts';
+import { createSigner } from './signer.ts';
+import { checkSigner } from './signerChecks.ts';
 import { stockDeposits } from './stock.ts';
 import { type StrayMoney, startStrayMoney } from './strayMoney.ts';
 import { startTreasurers, type Treasurers } from './treasurers.ts';
@@ -151,6 +153,11 @@ function createWorld({
     count(events, event.type);
     note(`${event.stream} ${event.revision} ${event.type} ${event.id}`);
   });
+  const signerLog = createLog((event) => {
+    watched.signed(event);
+    count(events, event.type);
+    note(`signer ${event.stream} ${event.revision} ${event.type} ${event.id}`);
+  });
   const postgres = createPostgres(agenda.now_ms);
   for (const set of projectionSets) prepare(postgres, set);
   if (random.fork('stock').below(emptyStocks) > 0) stockDeposits(postgres);
@@ -182,6 +189,7 @@ function createWorld({
   };
   const [first, second] = [createInstance('a', config, wallet), createInstance('b', config, wallet)];
   const instances = [first, second];
+  const signer = habits.has('signer') ? createSigner(signerConfigOf(chains)) : null;
   let calm = false;
   let halted = false;
   const receiver: Run['stores']['receiver'] = {
@@ -198,7 +206,8 @@ function createWorld({
     random: random.fork('network'),
     chance: random.fork('service'),
     weather: random.fork('weather').pick(weathers),
-    stores: { log, postgres, receiver },
+    stores: { log, signerLog, postgres, receiver },
+    servers: new Map(),
     nodes: new Map(chains.flatMap(({ nodes }) => nodes.map((node) => [node.url, node]))),
     note,
     onStatement,
@@ -210,7 +219,7 @@ function createWorld({
       broke ??= error;
     },
     crashed(process) {
-      const instance = instances.find((each) => each.has(process));
+      const instance = [...instances, signer].find((each) => each?.has(process));
       agenda.after(200 + restarts.below(restartsWithin_ms), () => {
         if (halted || !instance?.has(process)) return;
         if (instance !== second || !calm) instance.start();
@@ -223,7 +232,7 @@ function createWorld({
   let stray: StrayMoney | null = null;
   let credit: Credit | null = null;
   let rebalancers: Rebalancers | null = null;
-  const watched: Watched = watchInvariants(chains, () => ({
+  const watched: Watched = watchInvariants(chains, habits.has('signer'), () => ({
     orders: customers?.orders ?? [],
     refundRequests: operators?.refundRequests ?? [],
     withdrawals: treasurers?.withdrawals ?? [],
@@ -246,6 +255,7 @@ function createWorld({
     instances,
     watched,
     begin() {
+      signer?.start();
       first.start();
       // A second one competes in some worlds, for a while.
       if (restarts.below(3) === 0)
@@ -360,6 +370,7 @@ async function live(world: World): Promise<void> {
   checkRefunds(operators.refundRequests, watched.payments);
   checkMoney(chains, watched);
   if (!world.isLogRestored) checkTreasury(chains, watched);
+  if (world.habits.has('signer')) checkSigner(stores.signerLog.all(), watched);
   if (credit && settled) checkCredit({ credit, watched, events: stores.log.all(), chains, wallet: settled });
   await checkRebuild(stores.log, stores.postgres);
 }
