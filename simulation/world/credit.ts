@@ -30,8 +30,8 @@ export interface WantedCashback {
 export interface Credit {
   readonly spendings: readonly Spending[];
   readonly withdrawals: readonly WantedCashback[];
-  /** Returns the account of a buyer who pays from this chain. */
-  payerOf(source: SimulatedChain): string;
+  /** Returns the account of a buyer on a chain. */
+  payerOf(source: SimulatedChain, buyer: number): string;
   /** Starts spending and withdrawing. */
   start(instances: readonly Instance[], watched: Pick<Watched, 'credits' | 'cashbacks'>): void;
   /** True once all credit is spent that will be, and withdrawn. */
@@ -153,7 +153,7 @@ export function createCredit(random: Random): Credit {
   return {
     spendings,
     withdrawals,
-    payerOf: ({ family }) => random.pick(buyersOn(family) as [Buyer]).address,
+    payerOf: ({ family }, buyer) => (buyersOn(family)[buyer % buyersPerFamily] as Buyer).address,
     start(instances, watched) {
       world = { instances, watched };
       agenda.after(poll_ms, poll);

@@ -21,8 +21,8 @@ export interface Order {
   /** When each part of it is paid, in percent. */
   readonly parts: readonly { readonly percent: number; readonly wait_ms: number }[];
   payment: Payment | null;
-  /** The account that pays. Null: another one each time. */
-  readonly payer: string | null;
+  /** Which buyer pays it. */
+  readonly buyer: number;
   /** Another chain that the payment offers, and how its payer uses the offer; null where it offers none. */
   readonly other: { readonly chain: SimulatedChain; readonly use: Use } | null;
 }
@@ -57,8 +57,8 @@ interface Ordering {
   readonly overpay: boolean;
   /** The chain that all of them are paid out on; null: each order has its own. */
   readonly together: SimulatedChain | null;
-  /** Returns the account that pays an order from this chain. Default: another one each time. */
-  readonly payerOf?: ((source: SimulatedChain) => string) | undefined;
+  /** Returns a buyer's account on a chain. Default: another account each time. */
+  readonly payerOf?: ((source: SimulatedChain, buyer: number) => string) | undefined;
   /** Decides what payers do with other sources. Default: payments have one source. */
   readonly choices?: Random | undefined;
 }
@@ -82,7 +82,7 @@ export function startCustomers(
       amount: cents(chainOf((source as SimulatedChain).chainId), 500 + random.below(2_000)),
       parts: random.pick(ways).map((percent) => ({ percent, wait_ms: 500 + random.below(payWithin_ms) })),
       payment: null,
-      payer: payerOf?.(source as SimulatedChain) ?? null,
+      buyer: at,
       other: choices ? otherOf(choices, chains, source as SimulatedChain) : null,
     };
   });
@@ -130,9 +130,10 @@ export function startCustomers(
     );
   }
 
-  function pay({ parts, payer }: Order, payment: Payment, source: SimulatedChain, amount: bigint): void {
+  function pay({ parts, buyer }: Order, payment: Payment, source: SimulatedChain, amount: bigint): void {
     const deposit = payment.deposits[source.family] ?? payment.terms.deposit;
     const token = chainOf(source.chainId).tokens[0];
+    const from = payerOf?.(source, buyer);
     if (!token) throw new Error(`chain ${source.chainId} has no token`);
     for (const { percent, wait_ms } of parts) {
       agenda.after(wait_ms, () => {
@@ -142,7 +143,7 @@ export function startCustomers(
           memo: deposit.memo,
           tokenAddress: token.address,
           amount: (amount * BigInt(percent)) / 100n,
-          ...(payer !== null && { from: payer }),
+          ...(from !== undefined && { from }),
         });
       });
     }

@@ -20,6 +20,7 @@ import { isRefusal, type Refusal } from '../../domain/decider.ts';
 import type { Payment } from '../../domain/payment/state.ts';
 import { findApp } from '../../queries/apps.ts';
 import { addressBook } from '../../src/chains/families.ts';
+import { referenceKey } from '../../src/chains/solana/signer/keys.ts';
 import { type Config, readConfig } from '../../src/config.ts';
 import { cashbackSignPath } from '../../src/http/routes/cashback.ts';
 import { cashbackOf } from '../../src/roles/cashback.ts';
@@ -31,6 +32,7 @@ import { payoutCostsOf, refundsOf } from '../../src/roles/refunds.ts';
 import { runSubscribersRole } from '../../src/roles/subscribers.ts';
 import { withdrawals } from '../../src/roles/withdrawals.ts';
 import { systemClock } from '../../src/runtime/system.ts';
+import { depositSeed } from '../chains/solana/chain.ts';
 import type { SimulatedChain } from '../kernel/ports.ts';
 import { endProcess, runIn, type SimulatedProcess } from '../kernel/process.ts';
 import { theRun } from '../kernel/run.ts';
@@ -111,7 +113,11 @@ export function configOf(chains: readonly SimulatedChain[], habits: Habits): Con
   const isRemote = habits.has('signer');
   return readConfig({
     ...(isRemote ? Object.fromEntries(Object.entries(all).filter(([name]) => !keys.includes(name))) : all),
-    ...(isRemote && { ...certificates, SIGNER_URL: `https://${signerPlace.host}:${signerPlace.port}` }),
+    ...(isRemote && {
+      ...certificates,
+      SIGNER_URL: `https://${signerPlace.host}:${signerPlace.port}`,
+      SOLANA_REFERENCE_KEY: Buffer.from(referenceKey(depositSeed)).toString('hex'),
+    }),
     DATABASE_URL: 'postgres://simulated@localhost/simulated',
     ...habitVariables(habits, chains),
   });

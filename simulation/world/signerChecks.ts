@@ -1,7 +1,10 @@
 /** Whether the signer's own log holds each signature that moved money, for the transfer that was ordered. */
+import { findChain } from '../../domain/chains.ts';
 import type { StoredEvent } from '../../domain/decider.ts';
+import { rescaleUp } from '../../domain/money.ts';
 import type { MoneyUse } from '../../domain/signing/moneyUse.ts';
 import type { Signature } from '../../domain/signing/signature.ts';
+import type { AssetRef } from '../../domain/transfer/shapes.ts';
 import { unmatchedRefundsOwed } from '../../domain/unmatchedRefund.ts';
 import { Violation, type Watched } from './invariants.ts';
 
@@ -30,10 +33,17 @@ export function checkSigner(events: readonly StoredEvent[], logged: Logged): voi
       const isOrdered = amount === order.amount.toString() && receiver === order.receiver;
       if (!isOrdered) throw new Violation('signedAsOrdered', `${hash} moves ${amount} to ${receiver}, not as ordered`);
       const money = used.get(reference);
-      if (money && money.amount !== amount)
+      if (money && BigInt(money.amount) !== inUnitsOf(money.asset, order))
         throw new Violation('signedAsOrdered', `${hash} moves ${amount}, ${money.amount} was taken for it`);
     }
   }
+}
+
+/** What the order takes of the money that came in, in that money's units. */
+function inUnitsOf(asset: string, { amount, token }: { readonly amount: bigint; readonly token: AssetRef }): bigint {
+  const [chainId, address] = asset.split(' ');
+  const paid = findChain(chainId ?? '')?.tokens.find((each) => each.address === address);
+  return rescaleUp(amount, token.decimals, paid?.decimals ?? token.decimals);
 }
 
 const legsOf = ({ payments, operations, unmatched }: Logged) => [

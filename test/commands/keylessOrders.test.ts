@@ -24,7 +24,7 @@ describe('an order without a key', () => {
       ['order-1', base, 'other terms'],
     ] as const;
     assert.equal(receiverKeylessIdOf(idSalt, 'order-1', base), '7fe0e710-6912-8211-b489-26f6c9835b5a');
-    assert.equal(new Set(ids.map((each) => keylessPaymentIdOf(idSalt, ...each))).size, 6);
+    assert.equal(new Set(ids.map(([orderId, to, asked]) => keylessPaymentIdOf(idSalt, orderId, to, asked))).size, 6);
   });
 
   it('is one payment for all who create it at once; those with other terms have another one', async () => {
