@@ -97,6 +97,28 @@ describe('docker-compose.yml', () => {
   });
 });
 
+describe('Postgres in both compose files', () => {
+  it('begins with a superuser of its own, and compose/postgres-role.sql makes the role that the service connects as', () => {
+    for (const services of [one, scaleServices]) {
+      const postgres = services.find(([name]) => name === 'postgres')?.[1];
+      assert.equal(postgres?.environment?.['POSTGRES_USER'], 'postgres');
+      const script = './compose/postgres-role.sql:/docker-entrypoint-initdb.d/postgres-role.sql:ro';
+      assert.ok(postgres?.volumes?.includes(script), 'the script is not mounted');
+    }
+    assert.match(text('docker-compose.yml'), /DATABASE_URL: postgres:\/\/payments:/);
+    assert.match(text('compose/prepare.sh'), /postgres:\/\/payments:/);
+    assert.match(text('compose/postgres-role.sql'), /CREATE ROLE payments LOGIN NOSUPERUSER /);
+  });
+
+  it('runs read-only like the event store, and no API gets a former master key', () => {
+    for (const [name, service] of one.filter(([each]) => ['postgres', 'eventstore'].includes(each)))
+      assert.equal(service.read_only, true, name);
+    for (const services of [one, scaleServices])
+      for (const [name, { environment = {} }] of services.filter(([each]) => each === 'api'))
+        assert.equal(environment['MASTER_KEY_OLD'], '', name);
+  });
+});
+
 describe('docker-compose.scale.yml', () => {
   /** As `prepare` and an operator leave it. */
   let directory: string;

@@ -133,29 +133,28 @@ describe('the model of Postgres', function () {
   const noteFailure = (sql: Sql, { worker, key }: Row): Promise<unknown> =>
     createFailures(sql).note(worker, key, 'noted', '2026-01-05T09:00:00.000Z' as Instant);
 
-  async function compare(model: PostgresModel, text: string, values: Values): Promise<void> {
+  /** Compares one call. Its changes are rolled back. @param sql the round's transaction */
+  async function compare(sql: Sql, model: PostgresModel, text: string, values: Values): Promise<void> {
     const line = lineOf(text);
     const isWrite = /\b(INSERT|UPDATE|DELETE|TRUNCATE)\b/.test(line);
     const detail = `${line}\nwith ${show(values)}`;
     const own = model.begin();
+    const isPlainRead = /^(SELECT|WITH)\b/.test(line) && !isWrite && !/\bpg_|FOR UPDATE|FOR SHARE/.test(line);
+    if (!isPlainRead) await sql.query('SAVEPOINT before_call');
     try {
-      await database.transaction(async (sql) => {
-        if (line.startsWith('INSERT INTO ops.unreadable_transactions'))
-          for (const each of [sql, modelSql(own.view)]) await noteFailure(each, { worker: values[0], key: values[1] });
-        const expected = await sql.query<Row>(text, values);
-        compareAnswers(statementOf(text).run(own.view, values, text), expected, line, detail);
-        for (const table of isWrite ? filled.filter((each) => line.includes(each.name) || cascades.has(each.name)) : [])
-          assert.deepEqual(
-            own.view.rows(table.name).map(keptOf(table)).toSorted(),
-            (await rowsIn(sql, table)).map(keptOf(table)).toSorted(),
-            `${table.name} after ${detail}`,
-          );
-        throw new RolledBack();
-      });
-    } catch (error) {
-      if (!(error instanceof RolledBack)) throw error;
+      if (line.startsWith('INSERT INTO ops.unreadable_transactions'))
+        for (const each of [sql, modelSql(own.view)]) await noteFailure(each, { worker: values[0], key: values[1] });
+      const expected = await sql.query<Row>(text, values);
+      compareAnswers(statementOf(text).run(own.view, values, text), expected, line, detail);
+      for (const table of isWrite ? filled.filter((each) => line.includes(each.name) || cascades.has(each.name)) : [])
+        assert.deepEqual(
+          own.view.rows(table.name).map(keptOf(table)).toSorted(),
+          (await rowsIn(sql, table)).map(keptOf(table)).toSorted(),
+          `${table.name} after ${detail}`,
+        );
     } finally {
       own.rollback();
+      if (!isPlainRead) await sql.query('ROLLBACK TO SAVEPOINT before_call');
     }
   }
 
@@ -163,13 +162,20 @@ describe('the model of Postgres', function () {
     const failures = new Map<string, string>();
     for (let round = 0; round < rounds; round += 1) {
       const model = await fill();
-      for (const [text, samples] of statements) {
-        for (let call = 0; call < callsPerRound; call += 1) {
-          await compare(model, text, generator.valuesOf(samples)).catch((error: Error) => {
-            failures.set(lineOf(text), error.message);
-          });
-        }
-      }
+      await database
+        .transaction(async (sql) => {
+          for (const [text, samples] of statements) {
+            for (let call = 0; call < callsPerRound; call += 1) {
+              await compare(sql, model, text, generator.valuesOf(samples)).catch((error: Error) => {
+                failures.set(lineOf(text), error.message);
+              });
+            }
+          }
+          throw new RolledBack();
+        })
+        .catch((error: unknown) => {
+          if (!(error instanceof RolledBack)) throw error;
+        });
     }
     assert.deepEqual([...failures.values()], []);
   });
