@@ -2,7 +2,7 @@
 import { chainOf, findToken } from '../../domain/chains.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import { parseAmount } from '../../domain/money.ts';
-import type { Random, SimulatedChain } from '../kernel/ports.ts';
+import type { CustomerPayment, Random, SimulatedChain, TrueTransfer } from '../kernel/ports.ts';
 import { theRun } from '../kernel/run.ts';
 import { askUntilAnswered } from './ask.ts';
 import type { Watched } from './invariants.ts';
@@ -30,7 +30,11 @@ const rebalancesMost = 2;
 const wantedWithin_ms = 40_000;
 const decidedWithin_ms = 4_000;
 const poll_ms = 3_000;
+/** Polls until the bridge takes its transfer for lost: two minutes. */
+const pollsMost = 40;
 const symbol = 'USDC';
+
+type Money = Pick<CustomerPayment, 'tokenAddress' | 'amount'>;
 
 interface World {
   /** False: nothing is moved. */
@@ -106,25 +110,27 @@ export function startRebalancers(random: Random, { active, chains, instances, wa
     const token = findToken(chainOf(towards.chainId), symbol);
     const units = token && parseAmount(amount, token.decimals);
     if (!token || typeof units !== 'bigint') throw new Error(`${amount} is no amount of ${symbol}`);
-    note(`the bridge pays ${amount} to the treasury on chain ${towards.chainId}`);
-    towards.pay({ address: towards.treasury, memo: null, tokenAddress: token.address, amount: units });
-    agenda.after(poll_ms, () => awaitArrival(wanted, id, units));
+    pay(wanted, id, { tokenAddress: token.address, amount: units });
   }
 
-  function awaitArrival(wanted: WantedRebalance, id: string, units: bigint): void {
+  /** A fork can forget the bridge's transfer: then the bridge pays again. */
+  function pay(wanted: WantedRebalance, id: string, money: Money): void {
+    const { towards, amount } = wanted;
+    note(`the bridge pays ${amount} to the treasury on chain ${towards.chainId}`);
+    towards.pay({ address: towards.treasury, memo: null, ...money });
+    agenda.after(poll_ms, () => awaitArrival(wanted, id, money, pollsMost));
+  }
+
+  function awaitArrival(wanted: WantedRebalance, id: string, money: Money, left: number): void {
     const { truth, treasury } = wanted.towards;
-    const found = truth
-      .transfers()
-      .find(
-        ({ to, amount, block }) =>
-          to.toLowerCase() === treasury.toLowerCase() && amount === units && block <= truth.final(),
-      );
-    if (!found) {
-      agenda.after(poll_ms, () => awaitArrival(wanted, id, units));
-      return;
-    }
-    wanted.hash = found.txHash;
-    record(wanted, id, found.txHash);
+    const isOurs = ({ to, amount }: TrueTransfer) =>
+      to.toLowerCase() === treasury.toLowerCase() && amount === money.amount;
+    const found = truth.transfers().find((each) => isOurs(each) && each.block <= truth.final());
+    if (found) {
+      wanted.hash = found.txHash;
+      record(wanted, id, found.txHash);
+    } else if (left === 0 && !truth.transfers().some(isOurs)) pay(wanted, id, money);
+    else agenda.after(poll_ms, () => awaitArrival(wanted, id, money, Math.max(0, left - 1)));
   }
 
   /** Nodes that lag do not return the transaction yet: the operator repeats the command. */

@@ -336,7 +336,8 @@ async function live(world: World): Promise<void> {
       next();
       await quiet();
       watched.check();
-      if (world.stepped() > stepsMost) throw new Violation('ends', `not at rest after ${stepsMost} steps`);
+      if (world.stepped() > stepsMost)
+        throw new Violation('ends', `not at rest after ${stepsMost} steps, open: ${openDuties().join(', ')}`);
       if (agenda.now_ms() - looked_ms < 1_000) continue;
       looked_ms = agenda.now_ms();
       if (isDone()) return;
@@ -344,15 +345,18 @@ async function live(world: World): Promise<void> {
   }
 
   const begun = world.habits.has('sweeps') ? start_ms + sweepsWithin_ms : start_ms;
-  const isOver = () =>
-    agenda.now_ms() >= begun &&
-    customers.done() &&
-    operators.done() &&
-    treasurers.done() &&
-    stray.done() &&
-    rebalancers.done() &&
-    (credit?.done() ?? true) &&
-    watched.ended(instant(agenda.now_ms()));
+  const duties: Readonly<Record<string, () => boolean>> = {
+    customers: customers.done,
+    operators: operators.done,
+    treasurers: treasurers.done,
+    'stray money': stray.done,
+    rebalancers: rebalancers.done,
+    credit: credit?.done ?? (() => true),
+    payments: () => watched.ended(instant(agenda.now_ms())),
+  };
+  const openDuties = (): readonly string[] =>
+    Object.entries(duties).flatMap(([name, isDone]) => (isDone() ? [] : [name]));
+  const isOver = () => agenda.now_ms() >= begun && Object.values(duties).every((isDone) => isDone());
   // Credit is earned when a payment has ended, then spent, and then withdrawn.
   const isLong = world.duties.refund || world.habits.has('sweeps') || credit !== null;
   await until(start_ms + (isLong ? refundsWithin_ms : faultsWithin_ms), isOver);
@@ -364,7 +368,7 @@ async function live(world: World): Promise<void> {
     hasRead(world);
   await until(agenda.now_ms() + endsWithin_ms, isAtRest);
   checkPayins(chains, watched.payments);
-  if (!isAtRest()) throw new Violation('ends', unended(world));
+  if (!isAtRest()) throw new Violation('ends', `open: ${openDuties().join(', ')}; ${unended(world)}`);
 
   checkPayouts(customers.orders, watched.payments);
   checkRefunds(operators.refundRequests, watched.payments);

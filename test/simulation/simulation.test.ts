@@ -28,7 +28,9 @@ const expectedTypes = [
   ...['BatchOpened', 'BatchSigned', 'BatchConfirmed', 'PayoutBatched'],
   ...['OperationOrdered', 'OperationSigned', 'OperationConfirmed', 'AddressAdded', 'AllowanceTaken'],
   ...['UnmatchedPayinSeen', 'UnmatchedPayinRefundRequested', 'UnmatchedRefundConfirmed'],
-  ...['RefundRequested', 'RefundConfirmed'],
+  ...['RefundRequested', 'RefundConfirmed', 'SourceChosen', 'RebalanceArrived'],
+  ...['CreditEarned', 'CreditSpent', 'CashbackReceived', 'CashbackWithdrawn', 'WithdrawalOrdered'],
+  ...['FundingUsed', 'MoneyUsed', 'SpendingCounted', 'TransferSigned'],
 ];
 
 async function simulate(
@@ -82,7 +84,7 @@ describe('the service in a simulated world', function () {
   });
 
   it('keeps them where payouts are put together, money is swept, withdrawn and left over, and refunds are called off', async () => {
-    const worlds = await simulate({ from: 20, seeds: counts.withHabits }, '--habits', habitNames.join());
+    const worlds = await simulate({ from: 21, seeds: counts.withHabits }, '--habits', habitNames.join());
     assert.deepEqual(failed(worlds), []);
     const types = new Set(worlds.flatMap(({ events }) => events));
     for (const type of expectedTypes) assert.ok(types.has(type), `no world wrote ${type}`);
