@@ -14,9 +14,9 @@ import { type UnmatchedState, unmatched as unmatchedDecider } from '../../domain
 import { unmatchedRefundsOwed } from '../../domain/unmatchedRefund.ts';
 import type { SimulatedChain, TrueTransfer } from '../kernel/ports.ts';
 import type { Order } from './customers.ts';
-import type { WantedRebalance } from './rebalancers.ts';
 import type { RefundRequest, StrayRefund } from './refundRequest.ts';
 import type { WantedWithdrawal } from './treasurers.ts';
+import type { WantedRebalance } from './wantedRebalance.ts';
 
 /** Something happened that never may. */
 export class Violation extends Error {
