@@ -15,7 +15,7 @@ const program = fileURLToPath(new URL('../../simulation/run.ts', import.meta.url
  */
 const counts = isFull
   ? { worlds: 250, ofOnePayment: 150, withCrashes: 30, withHabits: 60, processes: 2 }
-  : { worlds: 25, ofOnePayment: 15, withCrashes: 12, withHabits: 6, processes: 1 };
+  : { worlds: 25, ofOnePayment: 15, withCrashes: 12, withHabits: 4, processes: 1 };
 
 /** Fewer faults mean that the worlds are too quiet to prove anything. */
 const faultsPerWorld = 50;
@@ -96,7 +96,7 @@ describe('the service in a simulated world', function () {
   });
 
   it('keeps them where money moves in other ways: batches, sweeps, withdrawals, credit, several sources, a signer', async () => {
-    const worlds = await simulate({ from: 21, seeds: counts.withHabits }, '--habits', habitNames.join());
+    const worlds = await simulate({ from: 26, seeds: counts.withHabits }, '--habits', habitNames.join());
     assert.deepEqual(failed(worlds), []);
     const types = new Set(worlds.flatMap(({ events }) => events));
     for (const type of expectedTypes) assert.ok(types.has(type), `no world wrote ${type}`);
