@@ -49,7 +49,7 @@ const leastWithdrawn_cents = 200n;
 
 /** How a buyer spends the balance: in one message, half of it, all of it by two messages at once, or more than it has. */
 type Way = readonly bigint[];
-const ways: readonly [Way, ...Way[]] = [[100n], [50n], [100n, 100n], [60n, 60n], [150n]];
+const ways: readonly [Way, ...Way[]] = [[100n], [50n], [30n], [100n, 100n], [60n, 60n], [150n]];
 
 export function createCredit(random: Random): Credit {
   const { agenda, note } = theRun();
@@ -90,7 +90,7 @@ export function createCredit(random: Random): Credit {
     const request: CashbackRequest = { ...fields, signature: await buyer.sign(text) };
     // A shop that is not sure sends the message again.
     send(own, request);
-    if (random.below(3) === 0) agenda.after(random.below(poll_ms), () => send(own, request));
+    if (random.below(2) === 0) agenda.after(random.below(poll_ms), () => send(own, request));
   }
 
   function send(own: Spending, request: CashbackRequest): void {
