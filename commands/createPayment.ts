@@ -1,5 +1,6 @@
 import type { Chain, Token } from '../domain/chains.ts';
 import { assert, isRefusal, type Refusal, refuse } from '../domain/decider.ts';
+import { unitsText } from '../domain/money.ts';
 import * as creation from '../domain/payment/create.ts';
 import type { Deposit } from '../domain/payment/events.ts';
 import { checkContractIntent } from '../domain/payment/intent.ts';
@@ -10,7 +11,7 @@ import { type FeeOf, feePolicyOf, policyOf } from './appTerms.ts';
 import { type By, currentState, type Handle } from './handle.ts';
 import { readPayFrom } from './payFrom.ts';
 import { amountPointer, readAmounts } from './paymentAmounts.ts';
-import { formerKeylessIdOf, keylessPaymentIdOf, paymentIdOf } from './paymentId.ts';
+import { formerKeylessIdOf, keylessPaymentIdOf, paymentIdOf, receiverKeylessIdOf } from './paymentId.ts';
 import {
   type AppSettings,
   askReceiver,
@@ -93,7 +94,7 @@ export async function createPayment(
 ): Promise<CreatedPayment | Refusal> {
   const asked = metadataRefusal(request, caller) ?? readTerms(deps, request, app, caller);
   if (isRefusal(asked)) return asked;
-  const paymentId = await paymentIdFor(deps, app, request.orderId, caller.keyless, asked);
+  const paymentId = await paymentIdFor(deps, app, request, caller.keyless, asked);
   const fit = await fitOf(deps, asked, { paymentId, appId: app.appId, keyless: caller.keyless });
   const { orderId, display, metadata } = request;
   const { appId, webhookUrl } = app;
@@ -187,21 +188,41 @@ function readTerms(
   return { ...terms, ...policy, life_ms, alternatives, asksAlternatives: Boolean(request.payFrom), scheme, payout };
 }
 
-/** The order's payment id; without an orderId, one of its own. */
+/** Returns the order's payment id; without an orderId, a new one. Keyless payments of older versions keep their ids. */
 async function paymentIdFor(
   { ids, handle }: CreatePaymentDeps,
   { idSalt }: AppSettings,
-  orderId: string | null,
+  request: NewPayment,
   keyless: boolean,
-  { destination }: ReadTerms,
+  asked: ReadTerms,
 ): Promise<string> {
+  const { orderId, display, metadata } = request;
   if (orderId === null) return ids.paymentId();
   if (!keyless) return paymentIdOf(idSalt, orderId);
-  const { chain, receiverAddress: address, receiverMemo: memo } = destination;
-  const formerId = formerKeylessIdOf(idSalt, orderId);
-  const former = (await currentState(handle, paymentDecider, formerId))?.terms.destination;
-  const isReceiver = former?.chainId === chain.id && former.receiverAddress === address && former.receiverMemo === memo;
-  return isReceiver ? formerId : keylessPaymentIdOf(idSalt, orderId, { chainId: chain.id, address, memo });
+  const { chain, receiverAddress: address, receiverMemo: memo } = asked.destination;
+  const receiver = { chainId: chain.id, address, memo };
+  const formerIds = [formerKeylessIdOf(idSalt, orderId), receiverKeylessIdOf(idSalt, orderId, receiver)];
+  const former = await Promise.all(formerIds.map((id) => currentState(handle, paymentDecider, id)));
+  const repeats = former.find(
+    (state) => state && !isRefusal(creation.repeatOrder(state, { ...asked, display, metadata })),
+  );
+  return repeats?.terms.paymentId ?? keylessPaymentIdOf(idSalt, orderId, receiver, boundBy(request, asked));
+}
+
+/** Returns the terms and words that an order without a key binds: whoever sends others has another payment. */
+function boundBy({ display, metadata }: NewPayment, asked: ReadTerms): string {
+  const { type, intent, source, destination, alternatives = [], asksAlternatives } = asked;
+  const sideOf = ({ chain, token, amount }: Pick<ReadTerms['source'], 'chain' | 'token' | 'amount'>) => [
+    chain.id,
+    token.address,
+    amount === null ? null : unitsText(amount),
+  ];
+  const offered = alternatives.map(({ chain, token }) => `${chain.id} ${token.address}`).toSorted();
+  const { title, description, currency } = display;
+  return JSON.stringify([
+    ...[type, intent, sideOf(source), source.senderAddress, sideOf(destination)],
+    ...[asksAlternatives ? offered : null, title, description, currency, metadata],
+  ]);
 }
 
 interface Asking {

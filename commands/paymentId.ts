@@ -10,7 +10,7 @@ export function uuidV8(bytes: Uint8Array): string {
 }
 
 /** What an id is made from; the number is part of it, so that ids of one kind are never those of another. */
-const kinds = { keyed: 0, formerKeyless: 1, keyless: 2, withdrawal: 3, link: 4 } as const;
+const kinds = { keyed: 0, formerKeyless: 1, keylessOfReceiver: 2, withdrawal: 3, link: 4, keyless: 5 } as const;
 
 /**
  * The payment id of an app's own order: the same for the same app and order, so that creating twice meets the same stream,
@@ -36,11 +36,19 @@ export interface Receiver {
 }
 
 /**
- * The payment id of an order that came without a key. Anybody may send any order id, so each receiver has order ids of its own:
- * who takes one first takes it from nobody who is paid elsewhere, and learns nothing of theirs or of the app's.
+ * Returns the payment id of an order without a key. Anybody may send any order id, so the id also binds the receiver, the terms and the
+ * words: a stranger who sends the order id first takes it from nobody, and learns nothing of other orders.
+ *
+ * @param asked terms and words of the request; equal requests have equal texts
  */
-export const keylessPaymentIdOf = (idSalt: string, orderId: string, { chainId, address, memo }: Receiver): string =>
-  idOf(idSalt, kinds.keyless, [orderId, String(chainId), address, memo ?? '']);
+export const keylessPaymentIdOf = (idSalt: string, orderId: string, receiver: Receiver, asked: string): string =>
+  idOf(idSalt, kinds.keyless, [orderId, ...partsOf(receiver), asked]);
+
+/** Ids of keyless payments while one receiver had one payment per order id: repeats of those orders find them. */
+export const receiverKeylessIdOf = (idSalt: string, orderId: string, receiver: Receiver): string =>
+  idOf(idSalt, kinds.keylessOfReceiver, [orderId, ...partsOf(receiver)]);
+
+const partsOf = ({ chainId, address, memo }: Receiver): readonly string[] => [String(chainId), address, memo ?? ''];
 
 /** As keyless payments were named when all receivers shared their order ids: repeats of those find them. */
 export const formerKeylessIdOf = (idSalt: string, orderId: string): string =>

@@ -82,8 +82,8 @@ export const invariants = {
     command: 'npm run audit',
   },
   oneOrder: {
-    says: 'The same request meets the same payment, also at the same moment.',
-    how: 'the stream’s id is derived from the order, and the first append expects no stream',
+    says: 'The same request meets the same payment, also at the same moment; without a key, another request meets another one.',
+    how: 'the stream’s id is derived from the order, without a key from its terms and words too; the first append expects no stream',
     kept: ['commands/paymentId.ts', 'commands/createPayment.ts', 'commands/handle.ts'],
     command: 'npm run audit',
   },
@@ -110,5 +110,11 @@ export const invariants = {
     how: 'rows and checkpoint are committed in one transaction',
     kept: ['projections/commit.ts'],
     command: 'npm run rebuild',
+  },
+  strangersBounded: {
+    says: 'No request of a stranger, and no query of an analyst, costs more than its bound or stops the work of others.',
+    how: 'headers, hashes, places and mails have limits of their own; the database takes from analysts what holds others up',
+    kept: ['src/http/accept.ts', 'src/accounts/passcodes.ts', 'src/postgres/analyst.ts'],
+    command: 'npm run doctor',
   },
 } as const satisfies Readonly<Record<string, Invariant>>;

@@ -291,6 +291,10 @@ function signerProblems({ roles: chosen, signing, treasuries, eventStoreUrl, cha
     problems.push(
       'SIGNER_URL and PAYOUT_BATCH_<chainId>: a signer of its own signs each payout by itself, unset one of the two',
     );
+  if (signing.remote !== null && treasuries.solana?.referenceKey === null)
+    problems.push(
+      'SOLANA_REFERENCE_KEY is required beside SIGNER_URL where Solana is served: `npm run keystore -- public` prints it',
+    );
   if (!chosen.includes('signer')) return problems;
   if (chosen.length > 1) problems.push('ROLES: signer stands alone: nobody else runs where the keys are');
   if (held.some(({ key }) => key === null))

@@ -285,6 +285,13 @@ describe('configuration', () => {
         assert.match(problemsOf({ ...end, SIGNER_CERT_FILE: '' }).join(), /SIGNER_CERT_FILE is required/);
       assert.match(problemsOf({ ...asking, SIGNER_URL: 'http://signer.example.com' }).join(), /SIGNER_URL is no URL/);
     });
+
+    it('needs the key of references where it prepares payouts on Solana: without it none would ever be paid', () => {
+      const address = SolanaKeypair.fromSeed(new Uint8Array(32).fill(9)).publicKey.toBase58();
+      const onSolana = { ...asking, RPC_URLS_501: 'https://solana.example.com', SOLANA_TREASURY_ADDRESS: address };
+      assert.match(problemsOf(onSolana).join(), /SOLANA_REFERENCE_KEY is required beside SIGNER_URL/);
+      assert.equal(readConfig({ ...onSolana, SOLANA_REFERENCE_KEY: 'ab'.repeat(32) }).signing.server, null);
+    });
   });
 
   describe('for Solana', () => {

@@ -12,6 +12,7 @@ const replaced: ReadonlyMap<string, string> = new Map(
   Object.entries({
     'src/chains/node/http.ts': 'http.ts',
     'src/eventstore/client.ts': 'eventStoreClient.ts',
+    'src/roles/eventStore.ts': 'eventStore.ts',
     'src/postgres/database.ts': 'database.ts',
     'src/postgres/migrate.ts': 'migrate.ts',
     'src/runtime/connections.ts': 'connections.ts',
@@ -23,6 +24,7 @@ const replaced: ReadonlyMap<string, string> = new Map(
 
 const builtIn: ReadonlyMap<string, string> = new Map([
   ['node:crypto', new URL('crypto.ts', import.meta.url).href],
+  ['node:https', new URL('https.ts', import.meta.url).href],
   ['node:timers/promises', new URL('timersPromises.ts', import.meta.url).href],
 ]);
 

@@ -64,6 +64,8 @@ export interface CustomerPayment {
   readonly tokenAddress: string;
   /** Smallest units. */
   readonly amount: bigint;
+  /** Payer's account. Default: a new account. */
+  readonly from?: string;
 }
 
 /** A transfer of a token that the chain's best branch holds now. */

@@ -25,6 +25,13 @@ export interface Receiver {
   received(message: { readonly url: string; readonly headers: Readonly<Record<string, string>> }): void;
 }
 
+/** A simulated process that answers requests over HTTPS. */
+export interface SimulatedServer<Answer = unknown> {
+  readonly process: SimulatedProcess | null;
+  /** Rejects when its process ends. */
+  serve(method: string, path: string, body: string | undefined): Promise<Answer>;
+}
+
 export interface Run {
   readonly seed: number;
   readonly agenda: Agenda;
@@ -34,7 +41,15 @@ export interface Run {
   /** Chance that the service itself takes: ids, secrets, pauses. */
   readonly chance: Random;
   /** What lasts when processes end. */
-  readonly stores: { readonly log: SimulatedLog; readonly postgres: PostgresModel; readonly receiver: Receiver };
+  readonly stores: {
+    readonly log: SimulatedLog;
+    /** The log that a signer of its own keeps. */
+    readonly signerLog: SimulatedLog;
+    readonly postgres: PostgresModel;
+    readonly receiver: Receiver;
+  };
+  /** By host and port. */
+  readonly servers: Map<string, SimulatedServer>;
   /** By their URLs. */
   readonly nodes: ReadonlyMap<string, SimulatedNode>;
   readonly note: (line: string) => void;

@@ -21,7 +21,15 @@ export interface Order {
   /** When each part of it is paid, in percent. */
   readonly parts: readonly { readonly percent: number; readonly wait_ms: number }[];
   payment: Payment | null;
+  /** Which buyer pays it. */
+  readonly buyer: number;
+  /** Another chain that the payment offers, and how its payer uses the offer; null where it offers none. */
+  readonly other: { readonly chain: SimulatedChain; readonly use: Use } | null;
 }
+
+/** The payer ignores the other source, pays from it, chooses it and pays from the first one, or pays from both. */
+type Use = 'ignored' | 'paid' | 'chosen' | 'both';
+const uses: readonly [Use, ...Use[]] = ['ignored', 'paid', 'paid', 'paid', 'chosen', 'both'];
 
 export interface Customers {
   readonly orders: readonly Order[];
@@ -49,9 +57,16 @@ interface Ordering {
   readonly overpay: boolean;
   /** The chain that all of them are paid out on; null: each order has its own. */
   readonly together: SimulatedChain | null;
+  /** Returns a buyer's account on a chain. Default: another account each time. */
+  readonly payerOf?: ((source: SimulatedChain, buyer: number) => string) | undefined;
+  /** Decides what payers do with other sources. Default: payments have one source. */
+  readonly choices?: Random | undefined;
 }
 
-export function startCustomers(random: Random, { chains, instances, count, overpay, together }: Ordering): Customers {
+export function startCustomers(
+  random: Random,
+  { chains, instances, count, overpay, together, payerOf, choices }: Ordering,
+): Customers {
   const { agenda, note } = theRun();
   let open = 0;
   const paid = random.below(shortWorlds) === 0 ? short : usual;
@@ -67,6 +82,8 @@ export function startCustomers(random: Random, { chains, instances, count, overp
       amount: cents(chainOf((source as SimulatedChain).chainId), 500 + random.below(2_000)),
       parts: random.pick(ways).map((percent) => ({ percent, wait_ms: 500 + random.below(payWithin_ms) })),
       payment: null,
+      buyer: at,
+      other: choices ? otherOf(choices, chains, source as SimulatedChain) : null,
     };
   });
 
@@ -82,14 +99,41 @@ export function startCustomers(random: Random, { chains, instances, count, overp
         }
         each.payment = created.payment;
         note(`${each.orderId} is payment ${created.payment.terms.paymentId}`);
-        pay(each, created.payment);
+        if (each.other && each.other.use !== 'ignored') choose(each, created.payment, each.other.chain);
+        else pay(each, created.payment, each.source, each.amount);
         return true;
       },
     );
 
-  function pay({ source, amount, parts }: Order, payment: Payment): void {
-    const deposit = payment.terms.deposit;
+  /** The payer learns the address of the other chain, and what it costs there. */
+  function choose(each: Order, payment: Payment, chain: SimulatedChain): void {
+    const { paymentId } = payment.terms;
+    askUntilAnswered(
+      instances,
+      `choice of ${paymentId}`,
+      (api) => api.choose(paymentId, { chainId: chain.chainId, tokenSymbol: 'USDC' }),
+      (answer) => {
+        if (isRefusal(answer)) {
+          note(`chain ${chain.chainId} for ${paymentId} is refused: ${answer.refused} ${answer.message}`);
+          if (answer.refused === 'unavailable' || answer.refused === 'conflict') return false;
+          pay(each, payment, each.source, each.amount);
+          return true;
+        }
+        note(`${paymentId} is to be paid from chain ${chain.chainId}`);
+        const costs = answer.sources.find(({ chainId }) => chainId === chain.chainId)?.amount ?? null;
+        const [isFirst, isOther] = [each.other?.use !== 'paid', each.other?.use !== 'chosen'];
+        if (isFirst && isOther) open += 1;
+        if (isFirst) pay(each, payment, each.source, each.amount);
+        if (isOther) pay(each, answer, chain, BigInt(costs ?? 0));
+        return true;
+      },
+    );
+  }
+
+  function pay({ parts, buyer }: Order, payment: Payment, source: SimulatedChain, amount: bigint): void {
+    const deposit = payment.deposits[source.family] ?? payment.terms.deposit;
     const token = chainOf(source.chainId).tokens[0];
+    const from = payerOf?.(source, buyer);
     if (!token) throw new Error(`chain ${source.chainId} has no token`);
     for (const { percent, wait_ms } of parts) {
       agenda.after(wait_ms, () => {
@@ -99,6 +143,7 @@ export function startCustomers(random: Random, { chains, instances, count, overp
           memo: deposit.memo,
           tokenAddress: token.address,
           amount: (amount * BigInt(percent)) / 100n,
+          ...(from !== undefined && { from }),
         });
       });
     }
@@ -114,7 +159,12 @@ export function startCustomers(random: Random, { chains, instances, count, overp
   return { orders, done: () => open === 0 };
 }
 
-function requestOf({ orderId, source, destination, receiver, amount }: Order): NewPayment {
+function otherOf(random: Random, chains: readonly SimulatedChain[], source: SimulatedChain): Order['other'] {
+  const others = chains.filter((chain) => chain !== source);
+  return { chain: random.pick(others as [SimulatedChain]), use: random.pick(uses) };
+}
+
+function requestOf({ orderId, source, destination, receiver, amount, other }: Order): NewPayment {
   const [from, to] = [chainOf(source.chainId), chainOf(destination.chainId)];
   return {
     appId,
@@ -125,6 +175,7 @@ function requestOf({ orderId, source, destination, receiver, amount }: Order): N
     metadata: null,
     source: { chainId: from.id, tokenSymbol: 'USDC', amount: formatAmount(amount, decimalsOf(from)) },
     destination: { chainId: to.id, tokenSymbol: 'USDC', receiverAddress: receiver },
+    ...(other && { payFrom: [{ chainId: other.chain.chainId, tokenSymbol: 'USDC' }] }),
   };
 }
 

@@ -13,6 +13,14 @@ const worldsPer = {
   callOffs: 8,
   /** Payers leave out the memo, and operators decide about their money. */
   strayMoney: 4,
+  /** Payers earn credit and spend it; the merchant withdraws what buyers paid by credit. */
+  credit: 5,
+  /** Payments offer several sources, and payers choose another one or pay from two. */
+  sources: 5,
+  /** Operators move tokens from one account of the treasury to another one over a bridge. */
+  rebalances: 6,
+  /** Another process holds the treasury's keys and keeps a log of its own. */
+  signer: 5,
 } as const;
 
 export type Habit = keyof typeof worldsPer;
@@ -20,12 +28,15 @@ export const habitNames = Object.keys(worldsPer) as readonly Habit[];
 export type Habits = ReadonlySet<Habit>;
 
 /** @param only these habits; null: those that the seed draws */
-export const habitsOf = (random: Random, only: readonly Habit[] | null): Habits =>
-  new Set(
-    habitNames.filter((name) =>
-      only ? only.includes(name) : random.fork(`habits.${name}`).below(worldsPer[name]) === 0,
-    ),
+export function habitsOf(random: Random, only: readonly Habit[] | null): Habits {
+  const drawn = habitNames.filter((name) =>
+    only ? only.includes(name) : random.fork(`habits.${name}`).below(worldsPer[name]) === 0,
   );
+  // The configuration refuses both: a signer of its own signs each payout alone.
+  const isOneOfTwo = drawn.includes('batches') && drawn.includes('signer');
+  const left = isOneOfTwo ? random.fork('batches or signer').pick<Habit>(['batches', 'signer']) : null;
+  return new Set(drawn.filter((name) => name !== left));
+}
 
 /** Most payouts of a batch, and how long one waits for others. */
 const batchMost = 3;
@@ -42,6 +53,10 @@ export function habitVariables(habits: Habits, chains: readonly SimulatedChain[]
       ]),
     ),
     ...(habits.has('sweeps') && { SWEEP_EVERY_MINUTES: '1', SWEEP_MIN_USD: '1' }),
-    ...(habits.has('withdrawals') && { TREASURY_ADDRESS_COOLDOWN_HOURS: '0', TREASURY_APPROVAL_USD: '300' }),
+    ...((habits.has('withdrawals') || habits.has('rebalances')) && {
+      TREASURY_ADDRESS_COOLDOWN_HOURS: '0',
+      TREASURY_APPROVAL_USD: '300',
+    }),
+    ...(habits.has('credit') && { CASHBACK_BASIS_POINTS: '5000' }),
   };
 }

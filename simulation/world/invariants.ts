@@ -1,9 +1,12 @@
 /** What must be true whatever happens (docs/safety.md): looked at after every step, where something has changed. */
 import { eventCodec } from '../../commands/codec.ts';
 import { type BatchState, nextBatchStep, payoutBatch } from '../../domain/batch/batch.ts';
+import { type CashbackState, cashback } from '../../domain/cashback.ts';
+import { type CreditState, credit } from '../../domain/credit.ts';
 import { categoryOf, type StoredEvent } from '../../domain/decider.ts';
 import { nextStep } from '../../domain/payment/next.ts';
 import { owedBy } from '../../domain/payment/owed.ts';
+import { isSameAsset } from '../../domain/payment/sources.ts';
 import { type Payment, type PaymentState, paymentDecider } from '../../domain/payment/state.ts';
 import type { Instant } from '../../domain/time.ts';
 import { nextOperationStep, type OperationState, operation, standingOf } from '../../domain/treasury/operation.ts';
@@ -13,6 +16,7 @@ import type { SimulatedChain, TrueTransfer } from '../kernel/ports.ts';
 import type { Order } from './customers.ts';
 import type { RefundRequest, StrayRefund } from './refundRequest.ts';
 import type { WantedWithdrawal } from './treasurers.ts';
+import type { WantedRebalance } from './wantedRebalance.ts';
 
 /** Something happened that never may. */
 export class Violation extends Error {
@@ -40,8 +44,14 @@ export interface Watched {
   readonly operations: ReadonlyMap<string, OperationState>;
   readonly batches: ReadonlyMap<string, BatchState>;
   readonly unmatched: ReadonlyMap<string, UnmatchedState>;
+  /** By the buyer's address. */
+  readonly credits: ReadonlyMap<string, CreditState>;
+  /** By the app. */
+  readonly cashbacks: ReadonlyMap<string, CashbackState>;
   /** Of an event as it is written. */
   appended(event: StoredEvent): void;
+  /** Of an event of the signer's own log as it is written. */
+  signed(event: StoredEvent): void;
   /** A merchant's receiver got a request. */
   delivered(deliveryId: string, isByHand: boolean): void;
   /** A backup was restored: what was recorded since is no longer in the log. */
@@ -58,15 +68,21 @@ interface Asked {
   readonly refundRequests: readonly RefundRequest[];
   readonly withdrawals: readonly WantedWithdrawal[];
   readonly strayRefunds: readonly StrayRefund[];
+  readonly rebalances: readonly WantedRebalance[];
 }
 
-export function watchInvariants(chains: readonly SimulatedChain[], asked: () => Asked): Watched {
+/** @param hasSigner whether a signer of its own holds the treasury's keys */
+export function watchInvariants(chains: readonly SimulatedChain[], hasSigner: boolean, asked: () => Asked): Watched {
   const revisions = new Map<string, bigint>();
   const payments = new Map<string, PaymentState>();
   const operations = new Map<string, OperationState>();
   const batches = new Map<string, BatchState>();
   const unmatched = new Map<string, UnmatchedState>();
+  const credits = new Map<string, CreditState>();
+  const cashbacks = new Map<string, CashbackState>();
+  const credited = new Set<string>();
   const recorded = new Set<string>();
+  const signedHashes = new Set<string>();
   const deliveries = new Map<string, number>();
   const seen = chains.map(() => ({ version: -1, received: 0 }));
   const broken: Violation[] = [];
@@ -78,12 +94,14 @@ export function watchInvariants(chains: readonly SimulatedChain[], asked: () => 
     if (category === 'operation') evolve(stored, operations, operation);
     if (category === 'payoutBatch') evolve(stored, batches, payoutBatch);
     if (category === 'unmatched') evolve(stored, unmatched, unmatchedDecider);
+    if (category === 'credit') evolve(stored, credits, credit);
+    if (category === 'cashback') evolve(stored, cashbacks, cashback);
   }
 
   function checkPayouts({ chainId, truth }: SimulatedChain): void {
     const paid = new Map<string, number>();
     for (const { to } of truth.transfers()) paid.set(to, (paid.get(to) ?? 0) + 1);
-    const { orders, refundRequests, withdrawals, strayRefunds } = asked();
+    const { orders, refundRequests, withdrawals, strayRefunds, rebalances } = asked();
     const count = (to: SimulatedChain, receiver: string) => (to.chainId === chainId ? (paid.get(receiver) ?? 0) : 0);
     for (const { destination, receiver, orderId } of orders)
       if (count(destination, receiver) > 1)
@@ -94,7 +112,7 @@ export function watchInvariants(chains: readonly SimulatedChain[], asked: () => 
     for (const { chain, receiver, transferId } of strayRefunds)
       if (count(chain, receiver) > 1)
         throw new Violation('oneRefund', `two refunds of ${transferId} are mined on chain ${chainId}`);
-    for (const { chain, receiver, id } of withdrawals)
+    for (const { chain, receiver, id } of [...withdrawals, ...rebalances])
       if (count(chain, receiver) > 1)
         throw new Violation('oneWithdrawal', `two transactions of withdrawal ${id} are mined on chain ${chainId}`);
   }
@@ -114,13 +132,38 @@ export function watchInvariants(chains: readonly SimulatedChain[], asked: () => 
   function checkHeld({ type, stream }: StoredEvent): void {
     const payment = payments.get(stream.slice('payment-'.length));
     if (type !== 'RefundRequested' || !payment) return;
-    const { payins, funded, refunds } = payment;
-    const came = payins.reduce((sum, { phase, amount }) => sum + (phase === 'confirmed' ? amount : 0n), 0n);
-    const held = came - (funded === null ? 0n : funded.received - funded.excess);
-    const standing = refunds.filter(({ calledOff }) => calledOff === null);
+    const { payins, funded, refunds, terms } = payment;
+    const asset = refunds.at(-1)?.order ?? terms.source;
+    const came = payins.reduce(
+      (sum, { phase, amount, transfer }) => sum + (phase === 'confirmed' && isSameAsset(transfer, asset) ? amount : 0n),
+      0n,
+    );
+    const held = came - (funded !== null && isSameAsset(terms.source, asset) ? funded.received - funded.excess : 0n);
+    const standing = refunds.filter(({ calledOff, order }) => calledOff === null && isSameAsset(order, asset));
     const back = standing.reduce((sum, { order, networkFee }) => sum + order.amount + networkFee, 0n);
     if (back > held)
       broken.push(new Violation('refundsWithinHeld', `${stream} sends ${back} back of the ${held} it holds`));
+  }
+
+  /** A payment earns once for each payer, a message and an order pay once, and a merchant is paid once for each. */
+  function checkCredited({ type, data, stream }: StoredEvent): void {
+    const { paymentId, account, digest, after, cents } = data as Partial<Record<string, string>> & {
+      readonly after?: { readonly balance_cents?: string };
+    };
+    const keys: Partial<Record<string, string>> = {
+      CreditEarned: `${paymentId} ${account}`,
+      CreditSpent: digest,
+      CashbackReceived: digest,
+      CashbackWithdrawn: paymentId,
+      WithdrawalReturned: paymentId,
+    };
+    const key = keys[type];
+    if (key === undefined) return;
+    if (credited.has(`${type} ${key}`))
+      broken.push(new Violation('creditedOnce', `${stream} has ${type} twice: ${key}`));
+    credited.add(`${type} ${key}`);
+    if (BigInt(after?.balance_cents ?? 0) < 0n || BigInt(cents ?? 0) <= 0n)
+      broken.push(new Violation('creditAboveZero', `${stream} ${type} of ${cents} leaves ${after?.balance_cents}`));
   }
 
   /** Nobody else has the treasury's keys in these worlds: what a transaction of ours did stops no account, but where a restored log has lost it. */
@@ -135,6 +178,8 @@ export function watchInvariants(chains: readonly SimulatedChain[], asked: () => 
     const received = truth.received();
     for (const hash of received.slice(from)) {
       if (!recorded.has(hash)) throw new Violation('recordedFirst', `${hash} was sent to chain ${chainId} unrecorded`);
+      if (hasSigner && !signedHashes.has(hash))
+        throw new Violation('recordedFirst', `${hash} was sent to chain ${chainId}, and its signer did not record it`);
     }
     return received.length;
   }
@@ -144,6 +189,8 @@ export function watchInvariants(chains: readonly SimulatedChain[], asked: () => 
     operations,
     batches,
     unmatched,
+    credits,
+    cashbacks,
     appended(stored) {
       const expected = (revisions.get(stored.stream) ?? -1n) + 1n;
       if (stored.revision !== expected)
@@ -153,8 +200,10 @@ export function watchInvariants(chains: readonly SimulatedChain[], asked: () => 
       checkConfirmed(stored);
       fold(stored);
       checkHeld(stored);
+      checkCredited(stored);
       checkStopped(stored);
     },
+    signed: ({ data }) => hashesIn(data, signedHashes),
     delivered(deliveryId, isByHand) {
       const count = (deliveries.get(deliveryId) ?? 0) + 1;
       deliveries.set(deliveryId, count);
@@ -168,6 +217,9 @@ export function watchInvariants(chains: readonly SimulatedChain[], asked: () => 
       operations.clear();
       batches.clear();
       unmatched.clear();
+      credits.clear();
+      cashbacks.clear();
+      credited.clear();
       // Merchants are told anew of what the log no longer knows that they were told.
       deliveries.clear();
       for (const event of events) {
@@ -192,6 +244,8 @@ export function watchInvariants(chains: readonly SimulatedChain[], asked: () => 
         const state = payment && payments.get(payment.terms.paymentId);
         return state ? isOver(state, now) : false;
       }) &&
+      // Nobody ordered them: they pay a merchant's credit out.
+      [...payments.values()].every((state) => state === null || state.terms.orderId !== null || isOver(state, now)) &&
       [...operations.values()].every((state) => state === null || isOperationOver(state)) &&
       [...unmatched.values()].every((state) => unmatchedRefundsOwed(state).every(({ step }) => step.do === 'done')) &&
       [...batches.values()].every((state) => state === null || nextBatchStep(state).do === 'done'),

@@ -4,7 +4,7 @@ import type { RefundKey } from '../../commands/transfers/refundsByHand.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import { refundable } from '../../domain/payment/refund.ts';
 import type { Payment } from '../../domain/payment/state.ts';
-import type { Random } from '../kernel/ports.ts';
+import type { Random, SimulatedChain } from '../kernel/ports.ts';
 import { theRun } from '../kernel/run.ts';
 import { askUntilAnswered } from './ask.ts';
 import type { Order } from './customers.ts';
@@ -52,13 +52,14 @@ export function dutiesOf(random: Random, isLogRestored: boolean, habits: Habits)
 
 interface World {
   readonly duties: Duties;
+  readonly chains: readonly SimulatedChain[];
   readonly orders: readonly Order[];
   readonly instances: readonly Instance[];
   readonly watched: Pick<Watched, 'payments'>;
 }
 
 export function startOperators(random: Random, world: World): Operators {
-  const { duties, orders, instances, watched } = world;
+  const { duties, chains, orders, instances, watched } = world;
   const { agenda, note } = theRun();
   const requests: RefundRequest[] = [];
   const left = new Map(orders.map((order) => [order, duties.refund ? rounds : 0]));
@@ -75,16 +76,20 @@ export function startOperators(random: Random, world: World): Operators {
 
   function request(order: Order, { terms }: Payment, scope: Scope): void {
     const { paymentId } = terms;
+    const [entry, ...others] = refundable(paymentOf(order) as Payment);
+    if (!entry) throw new Error('there is something to order back');
+    const source = chains.find(({ chainId }) => chainId === entry.chainId) ?? order.source;
     const own: RefundRequest = {
-      ...{ paymentId, key: `back-${requests.length}`, source: order.source },
-      ...{ receiver: order.source.receiver(), outcome: 'open' },
+      ...{ paymentId, key: `back-${requests.length}`, source },
+      ...{ receiver: source.receiver(), outcome: 'open' },
     };
     requests.push(own);
-    const [entry] = refundable(paymentOf(order) as Payment);
-    if (!entry) throw new Error('there is something to order back');
-    const part = { chainId: entry.chainId, tokenAddress: entry.token.address, amount: entry.amount / 2n };
+    const amount = scope === 'all' ? entry.amount : entry.amount / 2n;
+    const part = { chainId: entry.chainId, tokenAddress: entry.token.address, amount };
+    // No address is one of two chains.
+    const isWhole = scope === 'all' && others.length === 0;
     const asked = {
-      ...{ scope: scope === 'all' ? scope : part, to: { address: own.receiver, memo: null } },
+      ...{ scope: isWhole ? ('all' as const) : part, to: { address: own.receiver, memo: null } },
       ...({ by: 'operator', note: null, key: own.key } as const),
     };
     askUntilAnswered(

@@ -1,18 +1,29 @@
 /** Simulated instances of the service: all of its roles as they are, on replaced edges. A crashed one is started again. */
-import type { CreatedPayment, NewPayment } from '../../commands/createPayment.ts';
+import { fileURLToPath } from 'node:url';
+import type { ChosenSource } from '../../commands/chooseSource.ts';
+import type { CreatedPayment, NewPayment, Settlement } from '../../commands/createPayment.ts';
 import { matchUnmatched, type RefundUnmatched, refundUnmatched } from '../../commands/matchUnmatched.ts';
+import type { SettlementRequest } from '../../commands/merchantRegistration.ts';
+import type { CashbackRequest, PaymentResult } from '../../commands/payByCredit.ts';
 import type { AskedRefund, OrderedRefunds } from '../../commands/refunds.ts';
 import { numberingAccountsOf, numberingMemory } from '../../commands/transfers/numberingAccounts.ts';
 import { holdPayout, retryPayout } from '../../commands/transfers/payoutsByHand.ts';
 import { callOffRefund, type RefundKey } from '../../commands/transfers/refundsByHand.ts';
 import { type AskedAddress, addToBook, approve, callOff } from '../../commands/treasury/operations.ts';
+import { recordArrival } from '../../commands/treasury/rebalance.ts';
 import { type Ordered, withdraw } from '../../commands/treasury/withdraw.ts';
 import type { AskedWithdrawal } from '../../commands/treasury/withdrawalOrder.ts';
 import { explainNoncesOf, resumePayouts } from '../../commands/treasuryAccount.ts';
+import type { WithdrawalAsked, Withdrawn } from '../../commands/withdrawCashback.ts';
+import type { ChainId } from '../../domain/chains.ts';
 import { isRefusal, type Refusal } from '../../domain/decider.ts';
+import type { Payment } from '../../domain/payment/state.ts';
 import { findApp } from '../../queries/apps.ts';
 import { addressBook } from '../../src/chains/families.ts';
+import { referenceKey } from '../../src/chains/solana/signer/keys.ts';
 import { type Config, readConfig } from '../../src/config.ts';
+import { cashbackSignPath } from '../../src/http/routes/cashback.ts';
+import { cashbackOf } from '../../src/roles/cashback.ts';
 import { guardNodes } from '../../src/roles/chainHealth.ts';
 import { commandsOf } from '../../src/roles/commands.ts';
 import { type Core, openCore } from '../../src/roles/core.ts';
@@ -21,12 +32,16 @@ import { payoutCostsOf, refundsOf } from '../../src/roles/refunds.ts';
 import { runSubscribersRole } from '../../src/roles/subscribers.ts';
 import { withdrawals } from '../../src/roles/withdrawals.ts';
 import { systemClock } from '../../src/runtime/system.ts';
+import { depositSeed } from '../chains/solana/chain.ts';
 import type { SimulatedChain } from '../kernel/ports.ts';
 import { endProcess, runIn, type SimulatedProcess } from '../kernel/process.ts';
 import { theRun } from '../kernel/run.ts';
 import { type Habits, habitVariables } from './habits.ts';
 
 export const appId = 'wallet_simulated';
+const publicUrl = 'https://pay.example.com';
+/** The messages that spend credit name it. */
+export const cashbackUrl = `${publicUrl}${cashbackSignPath}`;
 const webhookUrl = 'https://merchant.example/webhooks';
 const by = { cause: 'operator:simulated' } as const;
 const approver = { cause: 'operator:second' } as const;
@@ -34,6 +49,11 @@ const approver = { cause: 'operator:second' } as const;
 /** What callers can do with an instance that is up. */
 export interface Api {
   readonly create: (request: NewPayment) => Promise<CreatedPayment | Refusal>;
+  /** As the payment's page does. */
+  readonly choose: (paymentId: string, source: ChosenSource) => Promise<Payment | Refusal>;
+  /** As `POST /v1/cashbacksign` and the merchant's withdrawal do. */
+  readonly payByCredit: (request: CashbackRequest) => Promise<PaymentResult | Refusal>;
+  readonly withdrawCashback: (asked: WithdrawalAsked) => Promise<Withdrawn | Refusal>;
   /** As an operator after a restored log: these payments are held, for they were paid, and the treasury's accounts go on. */
   readonly settle: (paid: readonly string[]) => Promise<void>;
   /** As `npm run refunds -- order` does. */
@@ -46,6 +66,8 @@ export interface Api {
   readonly withdraw: (asked: AskedWithdrawal) => Promise<Ordered | Refusal>;
   readonly approve: (id: string) => Promise<unknown>;
   readonly callOffOperation: (id: string) => Promise<unknown>;
+  /** As `npm run treasury -- arrived` does. */
+  readonly arrived: (id: string, hash: string) => Promise<unknown>;
   /** As `npm run refunds -- call-off` does. */
   readonly callOffRefund: (key: RefundKey) => Promise<unknown>;
   /** As `npm run unmatched -- match` and `refund` do. */
@@ -63,20 +85,46 @@ export interface Instance {
   has(process: SimulatedProcess): boolean;
 }
 
+/** Variables with keys of the treasury. */
+const keys = ['TREASURY_PRIVATE_KEY', 'SOLANA_TREASURY_PRIVATE_KEY', 'SOLANA_DEPOSIT_SEED', 'STELLAR_TREASURY_SECRET'];
+const signerPlace = { host: 'signer.simulated', port: '3003' };
+/** Nobody reads the certificates of a simulated connection: any file will do. */
+const anyFile = fileURLToPath(import.meta.url);
+const certificates = { SIGNER_CA_FILE: anyFile, SIGNER_CERT_FILE: anyFile, SIGNER_KEY_FILE: anyFile };
+
+const common = (chains: readonly SimulatedChain[]): Readonly<Record<string, string>> => ({
+  MODE: 'sandbox',
+  LOG_LEVEL: 'silent',
+  EVENTSTORE_URL: 'esdb://localhost:2113?tls=false',
+  MASTER_KEY: '5e'.repeat(32),
+  ...Object.assign({}, ...chains.map(({ variables }) => variables)),
+});
+
+/** Of the process that holds the keys in worlds whose service does not. */
+export const signerConfigOf = (chains: readonly SimulatedChain[]): Config =>
+  readConfig({
+    ...common(chains),
+    ...certificates,
+    ...{ ROLES: 'signer', SIGNER_HOST: signerPlace.host, SIGNER_PORT: signerPlace.port },
+  });
+
 export function configOf(chains: readonly SimulatedChain[], habits: Habits): Config {
+  const all = common(chains);
+  const isRemote = habits.has('signer');
   return readConfig({
-    MODE: 'sandbox',
-    LOG_LEVEL: 'silent',
+    ...(isRemote ? Object.fromEntries(Object.entries(all).filter(([name]) => !keys.includes(name))) : all),
+    ...(isRemote && {
+      ...certificates,
+      SIGNER_URL: `https://${signerPlace.host}:${signerPlace.port}`,
+      SOLANA_REFERENCE_KEY: Buffer.from(referenceKey(depositSeed)).toString('hex'),
+    }),
     DATABASE_URL: 'postgres://simulated@localhost/simulated',
-    EVENTSTORE_URL: 'esdb://localhost:2113?tls=false',
-    MASTER_KEY: '5e'.repeat(32),
-    ...Object.assign({}, ...chains.map(({ variables }) => variables)),
     ...habitVariables(habits, chains),
   });
 }
 
 /** @param name of its place, such as `a` */
-export function createInstance(name: string, config: Config): Instance {
+export function createInstance(name: string, config: Config, wallet: Settlement | null): Instance {
   let starts = 0;
   let process: SimulatedProcess | null = null;
   let api: Api | null = null;
@@ -85,13 +133,20 @@ export function createInstance(name: string, config: Config): Instance {
     const core = await openCore(config, systemClock);
     const { signal } = new AbortController();
     const commands = await commandsOf(core, signal);
-    await registered(core);
+    await registered(core, wallet);
+    const settings = async () => {
+      const app = await findApp(core.reads, appId, core.clock.now());
+      if (app === null) throw new Error('the app is not projected yet');
+      return app;
+    };
+    const cashback = cashbackOf(core, () => publicUrl);
     api = {
       async create(request) {
-        const app = await findApp(core.reads, appId, core.clock.now());
-        if (app === null) throw new Error('the app is not projected yet');
-        return await commands.createPayment(request, app, { keyless: false, cause: `key:${name}` });
+        return await commands.createPayment(request, await settings(), { keyless: false, cause: `key:${name}` });
       },
+      choose: (paymentId, source) => commands.chooseSource(paymentId, source, { cause: 'payer' }),
+      payByCredit: (request) => cashback.pay(request, appId, { cause: 'payer' }),
+      withdrawCashback: async (asked) => commands.withdrawCashback(await settings(), asked, { cause: `key:${name}` }),
       settle: (paid) => settle(core, paid),
       refund: (paymentId, asked) => refundsOf(core).order({ paymentId, appId: null }, asked, by),
       hold: (paymentId) => holdPayout(core, { paymentId, reason: 'looked at' }, by),
@@ -103,6 +158,10 @@ export function createInstance(name: string, config: Config): Instance {
       withdraw: (asked) => withdraw(withdrawals(core), asked, by, AbortSignal.timeout(answer_ms)),
       approve: (id) => approve(core, id, approver),
       callOffOperation: (id) => callOff(core, id, 'called off', by),
+      arrived(id, hash) {
+        const historyOf = (chainId: ChainId) => core.chains.get(chainId)?.history;
+        return recordArrival({ ...core, historyOf }, { id, hash }, by, AbortSignal.timeout(answer_ms));
+      },
       callOffRefund: (key) => callOffRefund(core, { key, reason: 'called off' }, by),
       matchUnmatched: (id, paymentId) => matchUnmatched(core, id, paymentId, by),
       refundUnmatched: (id, asked) => {
@@ -158,6 +217,9 @@ async function settle({ handle, clock, chains }: Core, paid: readonly string[]):
 }
 
 /** The merchant's app: whoever starts first makes it. */
-async function registered({ merchants }: Core): Promise<void> {
+async function registered({ merchants }: Core, wallet: Settlement | null): Promise<void> {
   await merchants.register(appId, { webhookUrl }, by);
+  if (wallet === null) return;
+  const set = await merchants.setSettlement(appId, wallet as SettlementRequest, by);
+  if (isRefusal(set)) throw new Error(`the wallet is refused: ${set.message}`);
 }

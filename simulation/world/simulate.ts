@@ -6,19 +6,24 @@ import { projectionSets } from '../../projections/sets.ts';
 import { createAgenda } from '../kernel/agenda.ts';
 import { type ChosenFaults, createFaults } from '../kernel/faults.ts';
 import { quiet, replaceGlobals, restoreGlobals } from '../kernel/globals.ts';
-import type { Kernel, OpenChain, SimulatedChain } from '../kernel/ports.ts';
+import type { Kernel, OpenChain, Random, SimulatedChain } from '../kernel/ports.ts';
 import { randomOf } from '../kernel/random.ts';
 import { beginRun, type Run, type Weather } from '../kernel/run.ts';
 import { createPostgres } from '../postgres/server.ts';
 import { createLog } from '../store/log.ts';
+import { type Credit, createCredit } from './credit.ts';
+import { checkCredit } from './creditChecks.ts';
 import { type Customers, startCustomers } from './customers.ts';
 import { checkPayins, checkPayouts, checkRebuild, checkRefunds, prepare, unseenPayins } from './ends.ts';
 import { type Habit, habitsOf } from './habits.ts';
 import { Violation, type Watched, watchInvariants } from './invariants.ts';
 import { checkMoney } from './money.ts';
 import { dutiesOf, type Operators, startOperators } from './operators.ts';
+import { type Rebalancers, startRebalancers } from './rebalancers.ts';
 import { planRestore, restoredIn } from './restore.ts';
-import { configOf, createInstance } from './service.ts';
+import { configOf, createInstance, signerConfigOf } from './service.ts';
+import { createSigner } from './signer.ts';
+import { checkSigner } from './signerChecks.ts';
 import { stockDeposits } from './stock.ts';
 import { type StrayMoney, startStrayMoney } from './strayMoney.ts';
 import { startTreasurers, type Treasurers } from './treasurers.ts';
@@ -148,6 +153,11 @@ function createWorld({
     count(events, event.type);
     note(`${event.stream} ${event.revision} ${event.type} ${event.id}`);
   });
+  const signerLog = createLog((event) => {
+    watched.signed(event);
+    count(events, event.type);
+    note(`signer ${event.stream} ${event.revision} ${event.type} ${event.id}`);
+  });
   const postgres = createPostgres(agenda.now_ms);
   for (const set of projectionSets) prepare(postgres, set);
   if (random.fork('stock').below(emptyStocks) > 0) stockDeposits(postgres);
@@ -172,8 +182,14 @@ function createWorld({
   // What a restored log has forgotten of them nobody in such a world can tell.
   const habits = habitsOf(random, restored === 'log' ? [] : (wanted ?? null));
   const config = configOf(chains, habits);
-  const [first, second] = [createInstance('a', config), createInstance('b', config)];
+  const settled = habits.has('credit') ? walletOf(random.fork('wallet'), chains) : null;
+  const wallet = settled && {
+    ...{ chainId: settled.chain.chainId, tokenSymbol: 'USDC' },
+    ...{ receiverAddress: settled.receiver, receiverMemo: null },
+  };
+  const [first, second] = [createInstance('a', config, wallet), createInstance('b', config, wallet)];
   const instances = [first, second];
+  const signer = habits.has('signer') ? createSigner(signerConfigOf(chains)) : null;
   let calm = false;
   let halted = false;
   const receiver: Run['stores']['receiver'] = {
@@ -190,7 +206,8 @@ function createWorld({
     random: random.fork('network'),
     chance: random.fork('service'),
     weather: random.fork('weather').pick(weathers),
-    stores: { log, postgres, receiver },
+    stores: { log, signerLog, postgres, receiver },
+    servers: new Map(),
     nodes: new Map(chains.flatMap(({ nodes }) => nodes.map((node) => [node.url, node]))),
     note,
     onStatement,
@@ -202,7 +219,7 @@ function createWorld({
       broke ??= error;
     },
     crashed(process) {
-      const instance = instances.find((each) => each.has(process));
+      const instance = [...instances, signer].find((each) => each?.has(process));
       agenda.after(200 + restarts.below(restartsWithin_ms), () => {
         if (halted || !instance?.has(process)) return;
         if (instance !== second || !calm) instance.start();
@@ -213,11 +230,14 @@ function createWorld({
   let operators: Operators | null = null;
   let treasurers: Treasurers | null = null;
   let stray: StrayMoney | null = null;
-  const watched: Watched = watchInvariants(chains, () => ({
+  let credit: Credit | null = null;
+  let rebalancers: Rebalancers | null = null;
+  const watched: Watched = watchInvariants(chains, habits.has('signer'), () => ({
     orders: customers?.orders ?? [],
     refundRequests: operators?.refundRequests ?? [],
     withdrawals: treasurers?.withdrawals ?? [],
     strayRefunds: stray?.refunds ?? [],
+    rebalances: rebalancers?.rebalances ?? [],
   }));
   const drawn = random.pick(sizes);
   const evm = chains.find(({ family }) => family === 'evm') ?? null;
@@ -235,23 +255,31 @@ function createWorld({
     instances,
     watched,
     begin() {
+      signer?.start();
       first.start();
       // A second one competes in some worlds, for a while.
       if (restarts.below(3) === 0)
         agenda.after(restarts.below(30_000), () => {
           if (!halted) second.start();
         });
+      credit = settled && createCredit(random.fork('credit'));
       customers = startCustomers(random.fork('customers'), {
         ...{ chains, instances, count: orders },
         overpay: duties.refund,
         together,
+        payerOf: credit?.payerOf,
+        choices: habits.has('sources') ? random.fork('sources') : undefined,
       });
-      operators = startOperators(byHand, { duties, orders: customers.orders, instances, watched });
+      credit?.start(instances, watched);
+      operators = startOperators(byHand, { duties, chains, orders: customers.orders, instances, watched });
       treasurers = startTreasurers(random.fork('treasurers'), {
         ...{ active: habits.has('withdrawals'), chains, instances },
       });
       stray = startStrayMoney(random.fork('stray money'), {
         ...{ active: habits.has('strayMoney'), chains, instances, watched, orders: customers.orders },
+      });
+      rebalancers = startRebalancers(random.fork('rebalancers'), {
+        ...{ active: habits.has('rebalances'), chains, instances, watched },
       });
       planRestore(backups, restored, {
         ...{ chains, instances, customers, watched },
@@ -265,7 +293,7 @@ function createWorld({
         },
         isCalm: () => calm,
       });
-      return { customers, operators, treasurers, stray };
+      return { customers, operators, treasurers, stray, credit, rebalancers, settled };
     },
     /** Faults stop, and what is left is one instance and the time that it needs. */
     calmDown() {
@@ -298,7 +326,7 @@ function createWorld({
 async function live(world: World): Promise<void> {
   const { run, chains, watched } = world;
   const { agenda, stores } = run;
-  const { customers, operators, treasurers, stray } = world.begin();
+  const { customers, operators, treasurers, stray, credit, rebalancers, settled } = world.begin();
 
   async function until(end_ms: number, isDone: () => boolean): Promise<void> {
     let looked_ms = agenda.now_ms();
@@ -308,7 +336,8 @@ async function live(world: World): Promise<void> {
       next();
       await quiet();
       watched.check();
-      if (world.stepped() > stepsMost) throw new Violation('ends', `not at rest after ${stepsMost} steps`);
+      if (world.stepped() > stepsMost)
+        throw new Violation('ends', `not at rest after ${stepsMost} steps, open: ${openDuties().join(', ')}`);
       if (agenda.now_ms() - looked_ms < 1_000) continue;
       looked_ms = agenda.now_ms();
       if (isDone()) return;
@@ -316,32 +345,47 @@ async function live(world: World): Promise<void> {
   }
 
   const begun = world.habits.has('sweeps') ? start_ms + sweepsWithin_ms : start_ms;
-  const isOver = () =>
-    agenda.now_ms() >= begun &&
-    customers.done() &&
-    operators.done() &&
-    treasurers.done() &&
-    stray.done() &&
-    watched.ended(instant(agenda.now_ms()));
-  await until(
-    start_ms + (world.duties.refund || world.habits.has('sweeps') ? refundsWithin_ms : faultsWithin_ms),
-    isOver,
-  );
+  const duties: Readonly<Record<string, () => boolean>> = {
+    customers: customers.done,
+    operators: operators.done,
+    treasurers: treasurers.done,
+    'stray money': stray.done,
+    rebalancers: rebalancers.done,
+    credit: credit?.done ?? (() => true),
+    payments: () => watched.ended(instant(agenda.now_ms())),
+  };
+  const openDuties = (): readonly string[] =>
+    Object.entries(duties).flatMap(([name, isDone]) => (isDone() ? [] : [name]));
+  const isOver = () => agenda.now_ms() >= begun && Object.values(duties).every((isDone) => isDone());
+  // Credit is earned when a payment has ended, then spent, and then withdrawn.
+  const isLong = world.duties.refund || world.habits.has('sweeps') || credit !== null;
+  await until(start_ms + (isLong ? refundsWithin_ms : faultsWithin_ms), isOver);
   world.calmDown();
   const isAtRest = () =>
     isOver() &&
-    stores.postgres.view.rows('todo_webhooks').length === 0 &&
+    todos.every((table) => stores.postgres.view.rows(table).length === 0) &&
     unseenPayins(chains, watched.payments).length === 0 &&
     hasRead(world);
   await until(agenda.now_ms() + endsWithin_ms, isAtRest);
   checkPayins(chains, watched.payments);
-  if (!isAtRest()) throw new Violation('ends', unended(world));
+  if (!isAtRest()) throw new Violation('ends', `open: ${openDuties().join(', ')}; ${unended(world)}`);
 
   checkPayouts(customers.orders, watched.payments);
   checkRefunds(operators.refundRequests, watched.payments);
   checkMoney(chains, watched);
   if (!world.isLogRestored) checkTreasury(chains, watched);
+  if (world.habits.has('signer')) checkSigner(stores.signerLog.all(), watched);
+  if (credit && settled) checkCredit({ credit, watched, events: stores.log.all(), chains, wallet: settled });
   await checkRebuild(stores.log, stores.postgres);
+}
+
+/** Lists of what is still owed to merchants and buyers. */
+const todos = ['todo_webhooks', 'todo_credits', 'todo_cashback', 'todo_withdrawals'];
+
+/** The merchant's own wallet. */
+function walletOf(random: Random, chains: readonly SimulatedChain[]) {
+  const chain = random.pick(chains as [SimulatedChain]);
+  return { chain, receiver: chain.receiver() };
 }
 
 /** Whether the read models hold the whole log. */

@@ -24,6 +24,7 @@ export function checkTreasury(chains: readonly SimulatedChain[], logged: Logged)
   }
   for (const [id, state] of logged.operations) {
     if (state && isWithdrawal(state)) checkWithdrawal(chains, id, state);
+    if (state?.ordered.kind === 'rebalance') checkArrival(chains, id, state);
     if (state?.ordered.kind === 'sweep') checkSweep(chains, id, state);
   }
   for (const [id, state] of logged.batches) if (state) checkBatch(chains, id, state);
@@ -60,7 +61,7 @@ function outflowsOf({ payments, operations, unmatched }: Logged): ReadonlyMap<nu
 
 /** Coins leave no transfer of a token. */
 const isWithdrawal = ({ ordered }: NonNullable<OperationState>): boolean =>
-  ordered.kind === 'withdrawal' && ordered.form === undefined;
+  ['withdrawal', 'rebalance'].includes(ordered.kind) && ordered.form === undefined;
 
 /** A withdrawal that is done arrived, and no other did. */
 function checkWithdrawal(chains: readonly SimulatedChain[], id: string, state: NonNullable<OperationState>): void {
@@ -71,6 +72,21 @@ function checkWithdrawal(chains: readonly SimulatedChain[], id: string, state: N
   const stated = leg.settled ? BigInt(ordered.amount) : 0n;
   if (sum !== stated)
     throw new Violation('withdrawnAsSaid', `operation ${id} (${standingOf(state)}) says ${stated}, the chain ${sum}`);
+}
+
+/** The money of a rebalance is recorded as arrived only where its transaction brought it, and each arrival counts once. */
+function checkArrival(chains: readonly SimulatedChain[], id: string, state: NonNullable<OperationState>): void {
+  const { ordered, arrived } = state;
+  if (!arrived || !ordered.expects) return;
+  const { chainId, account, token } = ordered.expects;
+  const chain = chains.find((each) => each.chainId === chainId);
+  const brought = chain?.truth
+    .transfers()
+    .filter(({ txHash, to }) => txHash === arrived.hash && to.toLowerCase() === account.toLowerCase())
+    .filter(({ tokenAddress }) => tokenAddress.toLowerCase() === token.address.toLowerCase())
+    .reduce((sum, { amount }) => sum + amount, 0n);
+  if (brought !== arrived.amount)
+    throw new Violation('arrivedAsSaid', `rebalance ${id} says ${arrived.amount} arrived, the chain ${brought ?? 0n}`);
 }
 
 /** A sweep that is done brought the treasury what it says, and no other brought anything. */

@@ -43,6 +43,8 @@ const networksOf = ({ networks = [] }: Service): readonly string[] =>
   Array.isArray(networks) ? networks : Object.keys(networks);
 
 const documented = Object.keys(parseEnv(text('.env.example').replace(/^# (?=[A-Z][A-Z0-9_]*=)/gm, '')));
+/** `npm run rotate-master-key` reads them; no service does. */
+const ofRotation = ['MASTER_KEY_OLD', 'MASTER_KEY_OLD_FILE'];
 const treasury = `0x${'0123456789abcdef'.repeat(4)}`;
 
 /** What an operator fills in. */
@@ -97,6 +99,28 @@ describe('docker-compose.yml', () => {
   });
 });
 
+describe('Postgres in both compose files', () => {
+  it('begins with a superuser of its own, and compose/postgres-role.sql makes the role that the service connects as', () => {
+    for (const services of [one, scaleServices]) {
+      const postgres = services.find(([name]) => name === 'postgres')?.[1];
+      assert.equal(postgres?.environment?.['POSTGRES_USER'], 'postgres');
+      const script = './compose/postgres-role.sql:/docker-entrypoint-initdb.d/postgres-role.sql:ro';
+      assert.ok(postgres?.volumes?.includes(script), 'the script is not mounted');
+    }
+    assert.match(text('docker-compose.yml'), /DATABASE_URL: postgres:\/\/payments:/);
+    assert.match(text('compose/prepare.sh'), /postgres:\/\/payments:/);
+    assert.match(text('compose/postgres-role.sql'), /CREATE ROLE payments LOGIN NOSUPERUSER /);
+  });
+
+  it('runs read-only like the event store, and no API gets a former master key', () => {
+    for (const [name, service] of one.filter(([each]) => ['postgres', 'eventstore'].includes(each)))
+      assert.equal(service.read_only, true, name);
+    for (const services of [one, scaleServices])
+      for (const [name, { environment = {} }] of services.filter(([each]) => each === 'api'))
+        assert.equal(environment['MASTER_KEY_OLD'], '', name);
+  });
+});
+
 describe('docker-compose.scale.yml', () => {
   /** As `prepare` and an operator leave it. */
   let directory: string;
@@ -129,7 +153,8 @@ describe('docker-compose.scale.yml', () => {
 
   it('names no variable that nobody reads', () => {
     for (const [name, { environment = {} }] of scaleServices.filter(isOurs))
-      for (const variable of Object.keys(environment)) assert.ok(documented.includes(variable), `${name}: ${variable}`);
+      for (const variable of Object.keys(environment))
+        assert.ok([...documented, ...ofRotation].includes(variable), `${name}: ${variable}`);
   });
 
   it('gives keys to the signer alone, which is asked by subscribers alone and knows no Postgres', () => {

@@ -209,11 +209,11 @@ describe('HTTP: who may do what', () => {
         assert.equal(body[hidden], null, hidden);
       }
       assert.match(body.paymentLink, /\/pay\/[\w-]{43}$/);
-      const again = await keyless({ appId: 'wallet_demo', orderId: 'k-1' });
+      const again = await keyless({ appId: 'wallet_demo', orderId: 'k-1', metadata: { a: 'b' } });
       assert.deepEqual([again.status, again.body.id], [200, body.id]);
     });
 
-    it('repeats an order under the same terms only, and each receiver has order ids of its own', async () => {
+    it('repeats an order under the same terms and words only: others have payments of their own', async () => {
       const asked = goodRequest({ appId: 'wallet_demo', orderId: 'k-2' });
       const post = (more: object = {}) => world.call('POST', base, { headers: {}, body: { ...asked, ...more } });
       const destination = (more: object) => ({ destination: { ...(asked['destination'] as object), ...more } });
@@ -232,11 +232,17 @@ describe('HTTP: who may do what', () => {
         destination({ tokenSymbol: 'USDT' }),
         { source: { chainId: 137, tokenSymbol: 'USDC' } },
         { source: { chainId: 8453, tokenSymbol: 'USDC', senderAddress: receiver } },
+        { display: { title: 'A stranger’s words', currency: 'USD' } },
+        { metadata: { of: 'a stranger' } },
       ]) {
         const { status, body: answer } = await post(body);
-        assert.deepEqual([status, answer.error, answer.errors[0].pointer], [409, 'orderConflict', '/orderId']);
+        assert.deepEqual([status, answer.orderId], [201, 'k-2']);
         assert.ok(!JSON.stringify(answer).includes(first.body.id));
+        const again = await post(body);
+        assert.deepEqual([again.status, again.body.id], [200, answer.id]);
       }
+      const honest = await post();
+      assert.deepEqual([honest.status, honest.body.id], [200, first.body.id]);
       const stranger = await post(destination({ receiverAddress: elsewhere, amount: '0.01' }));
       assert.deepEqual([stranger.status, stranger.body.destination.receiverAddress], [201, elsewhere]);
     });

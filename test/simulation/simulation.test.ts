@@ -15,7 +15,7 @@ const program = fileURLToPath(new URL('../../simulation/run.ts', import.meta.url
  */
 const counts = isFull
   ? { worlds: 250, ofOnePayment: 150, withCrashes: 30, withHabits: 60, processes: 2 }
-  : { worlds: 25, ofOnePayment: 15, withCrashes: 12, withHabits: 6, processes: 1 };
+  : { worlds: 25, ofOnePayment: 15, withCrashes: 12, withHabits: 4, processes: 1 };
 
 /** Fewer faults mean that the worlds are too quiet to prove anything. */
 const faultsPerWorld = 50;
@@ -28,7 +28,9 @@ const expectedTypes = [
   ...['BatchOpened', 'BatchSigned', 'BatchConfirmed', 'PayoutBatched'],
   ...['OperationOrdered', 'OperationSigned', 'OperationConfirmed', 'AddressAdded', 'AllowanceTaken'],
   ...['UnmatchedPayinSeen', 'UnmatchedPayinRefundRequested', 'UnmatchedRefundConfirmed'],
-  ...['RefundRequested', 'RefundConfirmed'],
+  ...['RefundRequested', 'RefundConfirmed', 'SourceChosen', 'RebalanceArrived'],
+  ...['CreditEarned', 'CreditSpent', 'CashbackReceived', 'CashbackWithdrawn', 'WithdrawalOrdered'],
+  ...['FundingUsed', 'MoneyUsed', 'SpendingCounted', 'TransferSigned'],
 ];
 
 async function simulate(
@@ -69,7 +71,6 @@ describe('the service in a simulated world', function () {
 
   it('keeps them when it crashes before and after each kind of call', async () => {
     // One process, because its worlds share the places.
-    // Habits add places that 12 worlds do not reach: their own spec has random crashes.
     const how = ['--crashes', '--habits', ''];
     const worlds = await simulate({ from: 1, seeds: counts.withCrashes, processes: 1 }, ...how);
     assert.deepEqual(failed(worlds), []);
@@ -81,8 +82,21 @@ describe('the service in a simulated world', function () {
       assert.ok(crashed.has(`crash.${place}`), place);
   });
 
-  it('keeps them where payouts are put together, money is swept, withdrawn and left over, and refunds are called off', async () => {
-    const worlds = await simulate({ from: 20, seeds: counts.withHabits }, '--habits', habitNames.join());
+  it('keeps them at each crash in worlds with all habits too', async function () {
+    if (!isFull) this.skip();
+    const how = ['--crashes', '--habits', habitNames.join()];
+    const worlds = await simulate({ from: 1, seeds: 12, processes: 1 }, ...how);
+    assert.deepEqual(failed(worlds), []);
+    const passed = new Set(worlds.flatMap(({ crashes }) => crashes?.passed ?? []));
+    const crashed = new Set(worlds.flatMap(({ crashes }) => crashes?.happened ?? []).map(kindOf));
+    assert.ok(passed.size > 330, `${passed.size} places`);
+    assert.ok(crashed.size > 0.9 * passed.size, `crashed at ${crashed.size} of ${passed.size} places`);
+    for (const place of ['before.signer.sign', 'after.signerStore.append', 'at.withdrawal.afterDecided'])
+      assert.ok(crashed.has(`crash.${place}`), place);
+  });
+
+  it('keeps them where money moves in other ways: batches, sweeps, withdrawals, credit, several sources, a signer', async () => {
+    const worlds = await simulate({ from: 26, seeds: counts.withHabits }, '--habits', habitNames.join());
     assert.deepEqual(failed(worlds), []);
     const types = new Set(worlds.flatMap(({ events }) => events));
     for (const type of expectedTypes) assert.ok(types.has(type), `no world wrote ${type}`);

@@ -2,12 +2,19 @@
 import '../../simulation/edge/hooks.ts';
 import type { PostgresModel } from '../../simulation/postgres/server.ts';
 import type { Values } from '../../simulation/postgres/statement.ts';
+import type { Habit } from '../../simulation/world/habits.ts';
 
 export interface Recorded {
   /** Values of some of its calls, by the text of each statement. */
   readonly statements: ReadonlyMap<string, readonly Values[]>;
   /** Values that each column had, by `table.column`. */
   readonly pools: ReadonlyMap<string, readonly unknown[]>;
+}
+
+/** A world to run. Default of habits: those that its seed draws. */
+export interface RecordedWorld {
+  readonly seed: number;
+  readonly habits?: readonly Habit[];
 }
 
 const samplesMost = 40;
@@ -43,12 +50,12 @@ function onStatement(text: string, values: Values, postgres: PostgresModel): voi
   if (count % statementsPerReading === 0) readPools(postgres);
 }
 
-process.on('message', (seeds: readonly number[]) => {
-  void record(seeds);
+process.on('message', (worlds: readonly RecordedWorld[]) => {
+  void record(worlds);
 });
 
-async function record(seeds: readonly number[]): Promise<void> {
-  for (const seed of seeds) await simulate({ seed, chains: simulatedChains, only: null, onStatement });
+async function record(worlds: readonly RecordedWorld[]): Promise<void> {
+  for (const world of worlds) await simulate({ ...world, chains: simulatedChains, only: null, onStatement });
   const recorded: Recorded = {
     statements,
     pools: new Map([...pools].map(([column, values]) => [column, [...values.values()]])),

@@ -20,7 +20,7 @@ export interface paths {
         put?: never;
         /**
          * Create a payment
-         * @description A key acts for its own app. Sending an orderId again answers the payment that it already has, with a key whatever the terms are now. A body that is not valid is 400 nonetheless. Without a key only wallet_ apps that the operator has opened for it can be used; each receiver has order ids of its own there, and an orderId that is sent again with other terms, display or metadata is 409; put a random part into it. With dryrun=true the answer is 202 and what the payment would cost: the request is checked and counted as if it created one, its orderId says nothing, and nothing is written.
+         * @description A key acts for its own app. Sending an orderId again answers the payment that it already has, with a key whatever the terms are now. A body that is not valid is 400 nonetheless. Without a key only wallet_ apps that the operator has opened for it can be used; the same request answers the same payment there, and a request with another receiver, other terms, display or metadata gets a payment of its own, also under one orderId: tell them apart by id. With dryrun=true the answer is 202 and what the payment would cost: the request is checked and counted as if it created one, its orderId says nothing, and nothing is written.
          */
         post: operations["addPayment"];
         delete?: never;
@@ -40,7 +40,7 @@ export interface paths {
         put?: never;
         /**
          * Create a payment (the same, shorter address)
-         * @description A key acts for its own app. Sending an orderId again answers the payment that it already has, with a key whatever the terms are now. A body that is not valid is 400 nonetheless. Without a key only wallet_ apps that the operator has opened for it can be used; each receiver has order ids of its own there, and an orderId that is sent again with other terms, display or metadata is 409; put a random part into it. With dryrun=true the answer is 202 and what the payment would cost: the request is checked and counted as if it created one, its orderId says nothing, and nothing is written.
+         * @description A key acts for its own app. Sending an orderId again answers the payment that it already has, with a key whatever the terms are now. A body that is not valid is 400 nonetheless. Without a key only wallet_ apps that the operator has opened for it can be used; the same request answers the same payment there, and a request with another receiver, other terms, display or metadata gets a payment of its own, also under one orderId: tell them apart by id. With dryrun=true the answer is 202 and what the payment would cost: the request is checked and counted as if it created one, its orderId says nothing, and nothing is written.
          */
         post: operations["addPaymentShort"];
         delete?: never;

@@ -45,19 +45,20 @@ export const openEvmChain: OpenChain = (kernel, chainId) => {
   const urlOf = (number: number) => `http://evm-${chainId}-${number + 1}.simulated/`;
 
   /** Unsigned, for nobody asks for a customer's bytes. */
-  const transferOf = (to: string, tokenAddress: string, amount: bigint): Transaction => ({
+  const transferOf = (to: string, tokenAddress: string, amount: bigint, from?: string): Transaction => ({
     ...payment,
     hash: hash(),
-    from: account(),
+    from: from?.toLowerCase() ?? account(),
+    ...(from !== undefined && { isAnyNonce: true }),
     to: tokenAddress.toLowerCase(),
     data: callOfTransfer(to, amount),
   });
 
-  function pay({ address, tokenAddress, amount }: CustomerPayment): void {
+  function pay({ address, tokenAddress, amount, from }: CustomerPayment): void {
     const to = address.toLowerCase();
     if (!watched.includes(to)) watched.push(to);
     const wait_blocks = kernel.fails('evm.customer.slow', 0.05) ? random.below(15) : random.below(3);
-    producer.put(transferOf(to, tokenAddress, amount), wait_blocks);
+    producer.put(transferOf(to, tokenAddress, amount, from), wait_blocks);
   }
 
   function tick(): void {

@@ -58,7 +58,9 @@ export function createProducer({ kernel, tree, contracts, pace, baseFee_wei }: P
     const mined: Mined[] = [];
     let logs = 0;
     for (const transaction of chosen) {
-      if (state.get(nonceKey(transaction.from)) !== BigInt(transaction.nonce)) continue;
+      if (transaction.isAnyNonce) {
+        if (tree.placeOn(parent, transaction.hash)) continue;
+      } else if (state.get(nonceKey(transaction.from)) !== BigInt(transaction.nonce)) continue;
       const done = mine(state, transaction, contracts, { ...pace, baseFee_wei: fee_wei, firstLog: logs });
       mined.push(done);
       logs += done.logs.length;

@@ -17,6 +17,8 @@ export interface Transaction {
   readonly maxTip_wei: bigint;
   /** Sent by the service. */
   readonly ours: boolean;
+  /** A wallet that pays more than once: it numbers its transactions in the order in which they are mined. */
+  readonly isAnyNonce?: boolean;
 }
 
 const refused = (message: string): RpcRefusal => new RpcRefusal(-32_000, message);

@@ -75,18 +75,18 @@ export const openSolanaChain: OpenChain = (kernel, chainId) => {
     kernel.after(random.below(gossipMost_ms), () => leaders.take(submitted));
   }
 
-  const transferTo = (to: string, mint: string, amount: bigint) => ({
+  const transferTo = (to: string, mint: string, amount: bigint, from?: string) => ({
     signature: base58.encode(random.bytes(64)),
-    from: solanaKey(random.bytes(32)).address,
+    from: from ?? solanaKey(random.bytes(32)).address,
     to,
     mint,
     amount,
   });
 
-  function pay({ address, tokenAddress, amount }: CustomerPayment): void {
+  function pay({ address, tokenAddress, amount, from }: CustomerPayment): void {
     if (!watched.includes(address)) watched.push(address);
     leaders.put(
-      transferTo(address, tokenAddress, amount),
+      transferTo(address, tokenAddress, amount, from),
       fails('solana.customer.slow', 0.05) ? random.below(90) : random.below(6),
     );
   }

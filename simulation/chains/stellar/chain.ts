@@ -62,8 +62,12 @@ export const openStellarChain: OpenChain = (kernel, chainId) => {
     memo,
     tokenAddress,
     amount,
-  }: Pick<CustomerPayment, 'memo' | 'tokenAddress' | 'amount'>): Submitted {
-    const builder = new TransactionBuilder(new Account(accountFrom(random), '0'), {
+    from,
+  }: Pick<CustomerPayment, 'memo' | 'tokenAddress' | 'amount' | 'from'>): Submitted {
+    // Equal payments of one account differ by their sequence numbers.
+    const source =
+      from === undefined ? new Account(accountFrom(random), '0') : new Account(from, String(random.below(2 ** 31)));
+    const builder = new TransactionBuilder(source, {
       fee: '100',
       networkPassphrase: passphrase,
     })
