@@ -61,6 +61,7 @@ export const solana: Family<SolanaTreasury> = {
     return parsed && depositSeed ? createSolanaSigner({ key: parsed, depositSeed, fees, spending }) : null;
   },
 
+  derivesDepositFromPayment: false,
   isOwnDeposit: async ({ depositSeed: seed }, _paymentId, { address, scheme, salt }) =>
     seed !== null && scheme === ownerScheme && ownerKey(seed, salt).address === address,
 
