@@ -190,7 +190,8 @@ export interface ByWord {
 /** An operation that nobody but its orderer approved. */
 export interface Unapproved {
   readonly where: Where;
-  readonly orderedAt: string;
+  /** When the log recorded the order. The order's own time is the writer's statement. */
+  readonly at: string;
   readonly by: string;
   /** Digits. */
   readonly value_microUsd: string;

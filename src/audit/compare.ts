@@ -20,6 +20,7 @@ import { type Compared, findAtClaim as find, type World } from './comparing.ts';
 import { differencesOf, enteredBy } from './conserve.ts';
 import { findingAt } from './findings.ts';
 import { scaled } from './reckon/funding.ts';
+import { tokenFeeMax } from './tokenFee.ts';
 
 /** @param facts all of one key */
 export function compareFacts(facts: readonly Fact[], world: World, told: Compared): void {
@@ -173,12 +174,15 @@ function outOf(attempt: AttemptClaim, { account, changes }: Evidence, world: Wor
       ? own.filter((each) => BigInt(each.amount) > 0n)
       : [{ asset, amount: brought.toString(), counterparty: null }];
   }
-  const due = { asset, amount: (-BigInt(cost?.left ?? amount)).toString() };
+  const left = BigInt(cost?.left ?? amount);
+  const kept = left - BigInt(arrived ?? left);
+  // What the token itself keeps goes to an address of the token's owner.
+  const fee = kept > 0n && kept <= tokenFeeMax(chainId, asset, left) ? kept : 0n;
   const counterparty = world.holderOf(chainId, receiver);
+  const due = { asset, amount: (fee - left).toString(), counterparty };
   return [
-    hasMemos(chainId)
-      ? { ...due, counterparty, memo: memo ?? world.memoIn(chainId, receiver) }
-      : { ...due, counterparty },
+    ...(left === 0n ? [] : [hasMemos(chainId) ? { ...due, memo: memo ?? world.memoIn(chainId, receiver) } : due]),
+    ...(fee === 0n ? [] : [{ asset, amount: (-fee).toString(), counterparty: null }]),
   ];
 }
 

@@ -36,6 +36,8 @@ interface Attempt {
   fate: AttemptClaim['fate'];
   /** It can never land and has not used its nonce up. */
   lapsed: boolean;
+  /** It landed, less than was ordered arrived, and an operator had it tried again. */
+  retried: boolean;
   landed: Landed | null;
 }
 
@@ -85,11 +87,11 @@ export function createLeg(ordered: Ordered, out: Out): Leg {
       const outbids = other.entry.data.nonce !== null && isSameNonce(other.entry, entry);
       if (other.fate === 'live' && !outbids) find('signedTwice', entry, `attempt ${number} can still land`);
     }
-    attempts.set(data.attempt, { entry, fate: 'live', lapsed: false, landed: null });
+    attempts.set(data.attempt, { entry, fate: 'live', lapsed: false, retried: false, landed: null });
   }
 
   function land(entry: Entry, fate: 'settled' | 'short') {
-    const { attempt: number, hash, blockNumber, cost = null, arrived = null } = entry.data;
+    const { attempt: number, hash, blockNumber, cost = null } = entry.data;
     const attempt = attempts.get(number);
     if (!attempt || attempt.entry.data.hash !== hash)
       return find('illegalEvent', entry, `${hash} is no signed attempt ${number}`);
@@ -98,6 +100,8 @@ export function createLeg(ordered: Ordered, out: Out): Leg {
       find('illegalEvent', entry, `attempt ${number} was proven dead before`);
     attempt.fate = fate;
     const { position, at } = entry;
+    // An operator who accepts what arrived settles it: the chain shows the same as before.
+    const arrived = entry.data.arrived ?? attempt.landed?.arrived ?? null;
     attempt.landed = { block: blockNumber, cost, arrived, position, at };
     checkLeft(entry);
     if (fate === 'settled') settled = number;
@@ -157,7 +161,11 @@ function bury(attempt: Attempt, { reason, landed }: Entry['data'], { position, a
 function decideShort(attempts: Iterable<Attempt>, fate: 'live' | 'dead'): void {
   const all = [...attempts];
   if (all.some((attempt) => attempt.fate === 'short'))
-    for (const attempt of all) if (attempt.fate !== 'dead') attempt.fate = fate;
+    for (const attempt of all)
+      if (attempt.fate !== 'dead') {
+        attempt.retried = attempt.fate === 'short' && fate === 'dead';
+        attempt.fate = fate;
+      }
 }
 
 const isAsOrdered = (data: Entry['data'], ordered: Ordered): boolean =>
@@ -169,7 +177,12 @@ const isAsOrdered = (data: Entry['data'], ordered: Ordered): boolean =>
 
 const isSameNonce = (a: Entry, b: Entry): boolean => a.data.nonce === b.data.nonce && a.data.account === b.data.account;
 
-function claimOf(ordered: Ordered, { entry, fate, landed }: Attempt, settledBy: string | null): AttemptClaim {
+function claimOf(
+  ordered: Ordered,
+  { entry, retried, landed, ...attempt }: Attempt,
+  settledBy: string | null,
+): AttemptClaim {
+  const fate = retried ? 'short' : attempt.fate;
   const { data } = entry;
   return {
     side: 'log',
@@ -191,6 +204,6 @@ function claimOf(ordered: Ordered, { entry, fate, landed }: Attempt, settledBy: 
     block: landed?.block ?? null,
     cost: landed?.cost ?? null,
     arrived: settledFates.has(fate) ? (landed?.arrived ?? null) : null,
-    settledBy,
+    settledBy: retried ? null : settledBy,
   };
 }

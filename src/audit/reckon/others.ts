@@ -2,6 +2,7 @@
 import { chainOf } from '../../../domain/chains.ts';
 import { microUsdDecimals } from '../../../domain/money.ts';
 import { transferId } from '../../../domain/payment/shapes.ts';
+import { minute_ms } from '../../../domain/time.ts';
 import type { AttemptClaim, Claim, Out, OwnClaim } from '../claims.ts';
 import type { Entry } from '../entry.ts';
 import { type FindingCode, findingAt } from '../findings.ts';
@@ -248,6 +249,8 @@ export function createOperationReckoner(out: Out, book: Book, approvalFrom_micro
     next(entry) {
       const { type, data } = entry;
       if (type === 'OperationOrdered') {
+        if (isOtherTime(data.orderedAt, entry.at))
+          illegal(entry, `it says that it was ordered at ${data.orderedAt}, and the log recorded it at ${entry.at}`);
         ordered = entry;
         const { chainId, token, receiver, receiverMemo: memo, amount, form, account: owner } = data;
         leg = createLeg(
@@ -297,7 +300,7 @@ export function createOperationReckoner(out: Out, book: Book, approvalFrom_micro
     const others = [...approvedBy].filter((by) => by !== data.by).length;
     if (others > 0 || !movesMoney(data)) return;
     const value_microUsd = worthOf(data).toString();
-    out.unapproved({ where: whereOf(entry), orderedAt: data.orderedAt, by: data.by, value_microUsd });
+    out.unapproved({ where: whereOf(entry), at: entry.at, by: data.by, value_microUsd });
   }
 
   /** Whatever it is called: money that leaves needs a place in the address book, and another operator where it is much. */
@@ -315,6 +318,12 @@ export function createOperationReckoner(out: Out, book: Book, approvalFrom_micro
       );
   }
 }
+
+/** An order is recorded when it is made. An append may be retried while the store is away. */
+const recordedWithin_ms = 60 * minute_ms;
+
+/** True also if one of them is no time. */
+const isOtherTime = (a: string, b: string): boolean => !(Math.abs(Date.parse(a) - Date.parse(b)) <= recordedWithin_ms);
 
 const movesMoney = ({ form }: Entry['data']): boolean => formOf(form) === null || formOf(form) === 'coin';
 
