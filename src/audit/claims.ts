@@ -45,6 +45,8 @@ export interface AttemptClaim extends Claimed {
   readonly receiver: string;
   readonly memo: string | null;
   readonly form: 'coin' | 'flush' | 'deploy' | null;
+  /** Of a sweep: the deposits that it empties. */
+  readonly from?: readonly string[];
   readonly purpose: 'paid' | 'refunded' | 'moved';
   readonly fate: 'live' | 'dead' | 'short' | 'settled';
   readonly block: string | null;

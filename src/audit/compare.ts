@@ -104,7 +104,8 @@ function compareAccount(evidence: Evidence, claims: readonly Claim[], world: Wor
   const adopted = own.find(({ kind }) => kind === 'adopted');
   if (adopted) return checkAdopted(adopted, evidence, claims, world, out);
   checkTopUps(own, evidence, out);
-  if (!succeeded) return;
+  // A transaction that failed brought nothing.
+  if (!succeeded) return matchInflows(evidence, payins, world, out, () => {});
   const expected = [
     ...attempts
       .filter(({ fate }) => fate === 'settled' || fate === 'short')
@@ -162,6 +163,10 @@ function checkAttempt(attempt: AttemptClaim | BatchClaim, evidence: Evidence, is
   else if (fate === 'live' && isOld) find(out, 'landedUnrecorded', attempt, `it landed in block ${block}`);
 }
 
+/** Whether money came from one of the deposits that a sweep empties. A chain that names no sender proves none. */
+const isOfDeposits = ({ from }: AttemptClaim, { counterparty }: Due): boolean =>
+  counterparty === null || from === undefined || from.includes(counterparty);
+
 /** What a transfer of ours does to the account whose money it is. */
 function outOf(attempt: AttemptClaim, { account, changes }: Evidence, world: World): readonly Due[] {
   const { chainId, owner, asset, amount, receiver, memo, form, cost, arrived } = attempt;
@@ -169,10 +174,10 @@ function outOf(attempt: AttemptClaim, { account, changes }: Evidence, world: Wor
   const own = changes.filter((change) => change.asset === asset);
   if (form === 'flush') {
     const brought = BigInt(arrived ?? amount);
-    const came = own.reduce((sum, each) => (BigInt(each.amount) > 0n ? sum + BigInt(each.amount) : sum), 0n);
-    return came === brought
-      ? own.filter((each) => BigInt(each.amount) > 0n)
-      : [{ asset, amount: brought.toString(), counterparty: null }];
+    const came = own.filter((each) => BigInt(each.amount) > 0n && isOfDeposits(attempt, each));
+    return receivedIn({ changes: came }, asset) === brought
+      ? came
+      : [{ asset, amount: brought.toString(), counterparty: attempt.from?.[0] ?? null }];
   }
   const left = BigInt(cost?.left ?? amount);
   const kept = left - BigInt(arrived ?? left);

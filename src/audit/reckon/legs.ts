@@ -1,4 +1,5 @@
 /** One outgoing transfer, told again by its events alone: nothing of how the product decides is used. */
+import { type ChainId, chainOf } from '../../../domain/chains.ts';
 import type { AttemptClaim, Out } from '../claims.ts';
 import type { Entry } from '../entry.ts';
 import { type FindingCode, findingAt } from '../findings.ts';
@@ -11,6 +12,7 @@ export interface Ordered {
   readonly memo: string | null;
   readonly amount: bigint;
   readonly form: AttemptClaim['form'];
+  readonly from?: AttemptClaim['from'];
   readonly purpose: AttemptClaim['purpose'];
   /** Of the treasury, where the order says whose money it is. */
   readonly owner: string | null;
@@ -65,6 +67,9 @@ export interface Leg {
 /** Events that nothing has that was called off. */
 export const landing: ReadonlySet<string> = new Set(['Signed', 'Confirmed', 'Short']);
 
+/** On Stellar channel accounts number transactions that the treasury pays for. */
+const numbersElsewhere = (chainId: ChainId): boolean => chainOf(chainId).family === 'stellar';
+
 const settledFates: ReadonlySet<string> = new Set(['settled', 'short']);
 
 export function createLeg(ordered: Ordered, out: Out): Leg {
@@ -96,6 +101,13 @@ export function createLeg(ordered: Ordered, out: Out): Leg {
     if (!attempt || attempt.entry.data.hash !== hash)
       return find('illegalEvent', entry, `${hash} is no signed attempt ${number}`);
     if (settled !== null && settled !== number) find('paidTwice', entry, `attempt ${settled} had landed as well`);
+    if (settled === number) find('illegalEvent', entry, `attempt ${number} had landed before`);
+    if (cost && cost.payer !== attempt.entry.data.account && !numbersElsewhere(attempt.entry.data.chainId))
+      find(
+        'costWrong',
+        entry,
+        `${attempt.entry.data.account} signed it, and ${cost.payer} is said to have paid for it`,
+      );
     if (attempt.fate === 'dead' || attempt.lapsed)
       find('illegalEvent', entry, `attempt ${number} was proven dead before`);
     attempt.fate = fate;
@@ -197,6 +209,7 @@ function claimOf(
     receiver: data.receiver,
     memo: data.receiverMemo ?? null,
     form: ordered.form,
+    ...(ordered.from && { from: ordered.from }),
     purpose: ordered.purpose,
     fate,
     position: landed?.position ?? entry.position,

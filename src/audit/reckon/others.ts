@@ -29,8 +29,12 @@ export function createUnmatchedReckoner(out: Out): Reckoner {
   return {
     next(entry) {
       const { type, data } = entry;
-      if (type === 'UnmatchedPayinSeen') seen = entry;
-      else if (type === 'UnmatchedPayinAssigned') {
+      if (type === 'UnmatchedPayinSeen') {
+        if (seen) find('illegalEvent', entry, 'the money was seen before');
+        seen ??= entry;
+      }
+      if (type === 'UnmatchedPayinSeen') return;
+      if (type === 'UnmatchedPayinAssigned') {
         if (givenTo !== null) find('illegalEvent', entry, `the money was given to payment ${givenTo} before`);
         givenTo = data.paymentId;
       } else if (type === 'UnmatchedPayinRefundRequested') orderBack(entry);
@@ -187,11 +191,15 @@ const strangersIn = (entry: Entry, chainId: OwnClaim['chainId'], book: Book): re
     .map(({ counterparty }) => counterparty ?? 'nobody');
 
 export function createBooksReckoner(out: Out): Reckoner {
+  let isOpen = false;
   return {
     next(entry) {
       const { type, data } = entry;
       const [chainId, account] = accountOf(entry.stream);
       const key = `${chainId} ${account}`;
+      if (type === 'BooksOpened' && (isOpen || data.chainId !== chainId || data.account !== account))
+        out.find(findingAt('illegalEvent', entry, 'the books are open, or the event is about another account'));
+      isOpen = type === 'BooksOpened' || (isOpen && type !== 'BooksNetworkClosed');
       if (type === 'BooksOpened') out.opening({ chainId, account, block: data.blockNumber, balances: data.balances });
       if (type === 'BooksNetworkClosed') out.networkClosed({ chainId, account, position: entry.position, ...data });
       if (type === 'DifferenceExplained')
@@ -249,6 +257,7 @@ export function createOperationReckoner(out: Out, book: Book, approvalFrom_micro
     next(entry) {
       const { type, data } = entry;
       if (type === 'OperationOrdered') {
+        if (ordered) illegal(entry, 'it was ordered before');
         if (isOtherTime(data.orderedAt, entry.at))
           illegal(entry, `it says that it was ordered at ${data.orderedAt}, and the log recorded it at ${entry.at}`);
         ordered = entry;
@@ -261,6 +270,7 @@ export function createOperationReckoner(out: Out, book: Book, approvalFrom_micro
             memo,
             amount: BigInt(amount),
             form: formOf(form),
+            ...(form?.kind === 'flush' && { from: form.deposits.map(({ address }: { address: string }) => address) }),
             owner,
             purpose: 'moved',
           },
