@@ -1,4 +1,4 @@
-import { type Chain, chainOf } from '../domain/chains.ts';
+import { type Chain, type ChainId, chainOf } from '../domain/chains.ts';
 import { assert, isRefusal, type Refusal, refuse } from '../domain/decider.ts';
 import * as payins from '../domain/payment/payins.ts';
 import { type Payment, type PaymentState, paymentDecider } from '../domain/payment/state.ts';
@@ -42,7 +42,7 @@ export async function registerPayin(
 ): Promise<RegisteredPayin | Refusal> {
   const decide = (state: PaymentState) => {
     if (state?.terms.appId !== own.appId) return noPayment;
-    const read = readHint(deps, chainOf(state.terms.source.chainId), hint);
+    const read = readHintOf(deps, payins.payableChainsOf(state), hint);
     return isRefusal(read) ? read : payins.registerPayin(state, { ...read, now: deps.clock.now() });
   };
   const handled = await deps.handle(paymentDecider, own.paymentId, decide, { ...by, appId: own.appId });
@@ -54,6 +54,17 @@ export async function registerPayin(
 }
 
 const noPayment = refuse('paymentNotFound', 'no payment has this id: check it against the create response', '/id');
+
+/** As the first of the chains spells it; the refusal is the first chain's. */
+function readHintOf(deps: RegisterPayinDeps, [own, ...others]: readonly [ChainId, ...ChainId[]], hint: PayinHint) {
+  const first = readHint(deps, chainOf(own), hint);
+  if (!isRefusal(first)) return first;
+  for (const chainId of others) {
+    const read = readHint(deps, chainOf(chainId), hint);
+    if (!isRefusal(read)) return read;
+  }
+  return first;
+}
 
 function readHint(
   { addresses, canonicalTxHash }: RegisterPayinDeps,

@@ -84,7 +84,7 @@ export const about: Readonly<Record<Category, { readonly name: string; readonly 
   fundingUse: {
     name: 'fundingUse-<transferId>',
     about:
-      'In the log of a signer of its own: which payment a transfer that came in has paid for. It pays for no other.',
+      'Which payment an incoming transfer has paid for. It pays for no other. In the log of a separate signer, each transfer; in the service’s log, each transfer whose deposit is not derived from the payment’s id, if the service holds the keys.',
   },
   moneyUse: {
     name: 'moneyUse-<paymentId>',

@@ -5,7 +5,7 @@
 import Type, { type Static } from 'typebox';
 import { type Decider, type Decision, InvariantBroken, refuse } from './decider.ts';
 import { formatAmount, rescale, unitsText } from './money.ts';
-import { type TokenRef, Transfer } from './payment/events.ts';
+import { type TokenRef, Transfer, transferId } from './payment/events.ts';
 import { Address, Amount, closed, Id, nullable, Text, Time } from './schema.ts';
 import type { Instant } from './time.ts';
 import { newLeg, type TransferLeg } from './transfer/leg.ts';
@@ -85,14 +85,17 @@ export const unmatched: Decider<UnmatchedState, UnmatchedEvent> = {
   category: 'unmatched',
   initial: null,
   evolve(state, event) {
+    // The first one counts: another one that an attacker appends would hide refunds that were signed.
     if (event.type === 'UnmatchedPayinSeen')
-      return {
-        ...event.data,
-        beyond: event.data.beyond ?? null,
-        verdict: { kind: 'open' },
-        refund: null,
-        calledOff: [],
-      };
+      return (
+        state ?? {
+          ...event.data,
+          beyond: event.data.beyond ?? null,
+          verdict: { kind: 'open' },
+          refund: null,
+          calledOff: [],
+        }
+      );
     if (!state) throw new InvariantBroken(`${event.type} before UnmatchedPayinSeen`);
     if (event.type === 'UnmatchedPayinAssigned') return { ...state, verdict: { kind: 'assigned', ...event.data } };
     if (event.type === 'UnmatchedPayinRefundRequested')
@@ -159,6 +162,18 @@ export function assign(
     return refuse('illegalStep', 'a refund of this money was signed once: it can only be ordered back again');
   const { paymentId, appId } = payment;
   return [{ type: 'UnmatchedPayinAssigned', data: { paymentId, appId, assignedAt: now } }];
+}
+
+/** Returns why a payment must not be paid out of the transfer: it was given elsewhere. Undefined for a transfer that no decision is about. */
+export function objectionToUse(state: UnmatchedState, paymentId: string): string | undefined {
+  if (!state) return undefined;
+  const { verdict, calledOff, transfer } = state;
+  const isElsewhere =
+    verdict.kind === 'refundRequested' || (verdict.kind === 'assigned' && verdict.paymentId !== paymentId);
+  const wasSigned = calledOff.some(({ attempts }) => attempts.length > 0);
+  return isElsewhere || wasSigned
+    ? `an operator sent transfer ${transferId(transfer)} back or gave it to another payment: it does not pay for ${paymentId}`
+    : undefined;
 }
 
 /** Orders the money back, less what sending it costs. */

@@ -41,6 +41,14 @@ export interface SweepPlan {
   readonly left: readonly LeftDeposit[];
 }
 
+/** Tokens that were moved from a deposit to the treasury. */
+export interface RecoveredTokens {
+  readonly token: string;
+  /** In smallest units. */
+  readonly amount: bigint;
+  readonly hash: string;
+}
+
 /** Only plans: what is planned is ordered in the log, and the engine signs and sends it. */
 export interface DepositSweep {
   readonly chainId: ChainId;
@@ -68,6 +76,13 @@ export interface DepositSweep {
    * token's address is none, or the deposit belongs to another treasury.
    */
   recoveryCall?(deposit: FlushedDeposit, token: string): { readonly to: string; readonly data: string } | null;
+  /**
+   * Moves tokens outside the catalogue from a deposit to the treasury, where the deposit's own key must sign. Reports each token account that
+   * is empty for good.
+   * @param feePayerKey key of another account than the treasury, as wallets export it
+   * @throws Error with what to do
+   */
+  recoverTokens?(deposit: FlushedDeposit, feePayerKey: string, signal: AbortSignal): AsyncIterable<RecoveredTokens>;
   /** What must stand on the chain before deposits can be swept, where that takes anything. */
   readonly forwarder?: { readonly address: string; isThere(signal: AbortSignal): Promise<boolean> };
 }

@@ -1,11 +1,12 @@
 /** Payins: where they are made to, what transfers seen on the chains do to a payment, and whether they fund it. */
+import type { ChainId } from '../chains.ts';
 import { type Decision, refuse } from '../decider.ts';
 import type { Instant } from '../time.ts';
 import { bounced, closeHeld, fundedBy } from './close.ts';
 import { fundersOf, mayPay, type Payin, paidFrom, payableFrom, sourceOf, sumOf } from './counting.ts';
 import { type Deposit, type PaymentEvent, type TokenRef, type Transfer, transferId } from './events.ts';
 import { bouncedBy, heldBy } from './policy.ts';
-import { type Deposits, leastOf } from './sources.ts';
+import { type Deposits, familyOf, leastOf } from './sources.ts';
 import { divide } from './split.ts';
 import { evolve, type Payment, type PaymentState } from './state.ts';
 import { statusOf } from './view.ts';
@@ -54,6 +55,13 @@ export function findRegisteredEmpty(p: PaymentState, txHash: string, now: Instan
   if (registered?.txHash !== txHash || registered.isEmpty) return [];
   if (payins.some(({ transfer }) => transfer.txHash === txHash)) return [];
   return [{ type: 'RegisteredPayinEmpty', data: { txHash, foundAt: now } }];
+}
+
+/** Chains that the payment can be paid from at an address that its payer knows, its own first. */
+export function payableChainsOf({ terms, sources, deposits }: Payment): readonly [ChainId, ...ChainId[]] {
+  const own = terms.source.chainId;
+  const others = sources.filter((source) => source.chainId !== own && deposits[familyOf(source)] !== undefined);
+  return [own, ...new Set(others.map(({ chainId }) => chainId))];
 }
 
 function whyNoOther(p: Payment): string | undefined {

@@ -245,9 +245,15 @@ function errorOf(p: Payment): Pick<PaymentView, 'errorCode' | 'errorMessage'> {
     : { errorCode: null, errorMessage: emptyPayin(p) };
 }
 
+/** Of a payment with deposits on several families, all of their addresses. */
+export const addressesIn = (deposits: Payment['deposits']): string =>
+  Object.values(deposits)
+    .map(({ address }) => address)
+    .join(' or ');
+
 /** The registered transaction brought nothing, and no other money has arrived. */
-function emptyPayin({ registered, payins, terms: { deposit } }: Payment): string | null {
+function emptyPayin({ registered, payins, deposits }: Payment): string | null {
   if (!registered?.isEmpty || payins.length > 0) return null;
   const { txHash } = registered;
-  return `The registered transaction ${txHash} contains no accepted token for this payment's address ${deposit.address}. Check the token, its contract and the receiver, or register another transaction.`;
+  return `The registered transaction ${txHash} contains no accepted token for this payment's address ${addressesIn(deposits)}. Check the token, its contract and the receiver, or register another transaction.`;
 }

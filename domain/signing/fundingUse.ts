@@ -1,6 +1,6 @@
 /**
- * Whose payout a transfer that came in has paid for, in a signer's own log: stream `fundingUse-<transferId>`. However many payments the
- * service's log names it for, it pays for one.
+ * The payment that an incoming transfer has paid for: stream `fundingUse-<transferId>`, in the log of the process that signs. The transfer pays
+ * for one payment, however many payments the service's log names it for.
  */
 import Type, { type Static } from 'typebox';
 import { type Decider, type Decision, refuse } from '../decider.ts';
@@ -23,7 +23,8 @@ export type FundingUseState = string | null;
 export const fundingUse: Decider<FundingUseState, FundingUseEvent> = {
   category: 'fundingUse',
   initial: null,
-  evolve: (_, { data }) => data.paymentId,
+  /** The first use counts: in the log that the service shares, an attacker can append another one. */
+  evolve: (used, { data }) => used ?? data.paymentId,
 };
 
 /** Takes what came in for a payment; `[]` when the payment has it. */

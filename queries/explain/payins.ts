@@ -6,6 +6,7 @@ import type { Standing } from '../../domain/payment/counting.ts';
 import { type BounceCode, type PaymentEventData, transferId } from '../../domain/payment/events.ts';
 import type { Held } from '../../domain/payment/situation.ts';
 import type { Payment } from '../../domain/payment/state.ts';
+import { addressesIn } from '../../domain/payment/view.ts';
 import { chainName, sum } from './words.ts';
 
 const standings: Readonly<Record<Standing, string>> = {
@@ -79,8 +80,8 @@ export const payinSentences = {
     `Its payer chose to pay ${chosen.amount === null ? chosen.token.symbol : sum(chosen.amount, chosen.token)} on ${chainName(chainId)}.`,
   PayinRegistered: ({ txHash }: PaymentEventData<'PayinRegistered'>) =>
     `Somebody named transaction ${txHash} as the payin: it is looked for at once; that it was named proves nothing.`,
-  RegisteredPayinEmpty: ({ txHash }: PaymentEventData<'RegisteredPayinEmpty'>, { terms: { deposit } }: Payment) =>
-    `Transaction ${txHash} contains no accepted token for ${deposit.address}: another token, a token account that the service does not read, or another receiver. Another token in the deposit can be recovered: docs/sweeps.md, "Other tokens".`,
+  RegisteredPayinEmpty: ({ txHash }: PaymentEventData<'RegisteredPayinEmpty'>, { deposits }: Payment) =>
+    `Transaction ${txHash} contains no accepted token for ${addressesIn(deposits)}: another token, a token account that the service does not read, or another receiver. Another token in the deposit can be recovered: docs/sweeps.md, "Other tokens".`,
   PayinDetected: ({ transfer }: PaymentEventData<'PayinDetected'>, p: Payment) =>
     `${sum(transfer.amount, transfer.token)} were seen: ${placed(transfer)}. ${standing(p, transfer)}`,
   PayinOrphaned: ({ transferId: id }: PaymentEventData<'PayinOrphaned'>, p: Payment) =>

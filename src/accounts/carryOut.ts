@@ -60,7 +60,7 @@ const requestOf = (wallet: SettlementWallet | null): SettlementRequest | null =>
 
 /** Crash after the app is registered, before the registration is dropped: confirming again gives a new secret. */
 export function createConfirm(deps: AccountsDeps): Accounts['confirmRegistration'] {
-  const { sql, clock, merchants, projected } = deps;
+  const { sql, clock, merchants, inForce } = deps;
 
   /** Registered before, by a call that was cut off or by a code: unless it is somebody else's, its secret is made anew. */
   async function again(appId: string, webhookUrl: string | null, by: Parameters<typeof merchants.rotateSecret>[1]) {
@@ -88,10 +88,11 @@ export function createConfirm(deps: AccountsDeps): Accounts['confirmRegistration
     const found = (await registrationsOf(sql, developerId, clock.now())).find((each) => each.appId === appId);
     if (!found) return refuse('notFound', 'no registration of yours waits under this id', '/appId');
     const outcome = await confirm(found, by);
+    // Before the registration is dropped: after a 503 it is confirmed again, with another secret.
+    if (!isRefusal(outcome)) await inForce(outcome.position);
     if (!isRefusal(outcome) || outcome.refused === 'appIdTaken') await dropRegistration(sql, developerId, appId);
     if (isRefusal(outcome)) return outcome;
-    const { position, ...confirmed } = outcome;
-    if (position !== null) await projected(position).catch(() => {});
+    const { position: _, ...confirmed } = outcome;
     return confirmed;
   };
 }

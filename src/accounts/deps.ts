@@ -26,8 +26,11 @@ export interface AccountsDeps {
   readonly outbox: Outbox;
   readonly limits: Limits;
   readonly merchants: Pick<ManageMerchant, 'prepare' | 'register' | 'rotateSecret'>;
-  /** Waits until read models show what was appended. */
-  readonly projected: (position: bigint) => Promise<void>;
+  /**
+   * Waits until every instance reads what was appended up to a position of the log; null for all that is there now.
+   * @throws Unavailable after 5 s
+   */
+  readonly inForce: (position: bigint | null) => Promise<void>;
   readonly registration: RegistrationPolicy;
   /** False where no mail can be sent: then nobody can be asked for a code. */
   readonly sendsMail: boolean;

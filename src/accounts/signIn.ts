@@ -54,9 +54,9 @@ export function createProve(deps: AccountsDeps): Accounts['prove'] {
     await crash('proof.noted');
     const done = registrationId === null ? null : await carryOut(deps, registrationId);
     await crash('proof.registered');
+    // Before the code is used up: after a 503 the same code finds the app registered.
+    if (done?.registered) await deps.inForce(done.position);
     const proved = await begin(deps, { ...tried, developerId }, done, asker, before.provedAt !== null);
-    if (isRefusal(proved)) return proved;
-    if (done?.position) await deps.projected(done.position).catch(() => {});
     return proved;
   };
 }

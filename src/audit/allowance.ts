@@ -6,12 +6,12 @@ import { type Finding, findingAt } from './findings.ts';
 /** An order takes its share of the day some moments before or after its own time. */
 const window_ms = day_ms - 10 * minute_ms;
 
-/** @param orders in the order of their times; at most one day of them is in memory. @param most in millionths of a dollar */
+/** @param orders in the order in which the log recorded them; at most one day of them is in memory. @param most in millionths of a dollar */
 export function* allowanceFindings(orders: Iterable<Unapproved>, most: bigint): Iterable<Finding> {
   let recent: { readonly at_ms: number; readonly value: bigint }[] = [];
   let sum = 0n;
-  for (const { where, orderedAt, by, value_microUsd } of orders) {
-    const at_ms = Date.parse(orderedAt);
+  for (const { where, at, by, value_microUsd } of orders) {
+    const at_ms = Date.parse(at);
     const value = BigInt(value_microUsd);
     const over = recent.filter((each) => at_ms - each.at_ms >= window_ms);
     for (const each of over) sum -= each.value;

@@ -45,6 +45,8 @@ export interface AttemptClaim extends Claimed {
   readonly receiver: string;
   readonly memo: string | null;
   readonly form: 'coin' | 'flush' | 'deploy' | null;
+  /** Of a sweep: the deposits that it empties. */
+  readonly from?: readonly string[];
   readonly purpose: 'paid' | 'refunded' | 'moved';
   readonly fate: 'live' | 'dead' | 'short' | 'settled';
   readonly block: string | null;
@@ -190,7 +192,8 @@ export interface ByWord {
 /** An operation that nobody but its orderer approved. */
 export interface Unapproved {
   readonly where: Where;
-  readonly orderedAt: string;
+  /** When the log recorded the order. The order's own time is the writer's statement. */
+  readonly at: string;
   readonly by: string;
   /** Digits. */
   readonly value_microUsd: string;

@@ -20,6 +20,7 @@ import { type Compared, findAtClaim as find, type World } from './comparing.ts';
 import { differencesOf, enteredBy } from './conserve.ts';
 import { findingAt } from './findings.ts';
 import { scaled } from './reckon/funding.ts';
+import { tokenFeeMax } from './tokenFee.ts';
 
 /** @param facts all of one key */
 export function compareFacts(facts: readonly Fact[], world: World, told: Compared): void {
@@ -103,7 +104,8 @@ function compareAccount(evidence: Evidence, claims: readonly Claim[], world: Wor
   const adopted = own.find(({ kind }) => kind === 'adopted');
   if (adopted) return checkAdopted(adopted, evidence, claims, world, out);
   checkTopUps(own, evidence, out);
-  if (!succeeded) return;
+  // A transaction that failed brought nothing.
+  if (!succeeded) return matchInflows(evidence, payins, world, out, () => {});
   const expected = [
     ...attempts
       .filter(({ fate }) => fate === 'settled' || fate === 'short')
@@ -161,6 +163,10 @@ function checkAttempt(attempt: AttemptClaim | BatchClaim, evidence: Evidence, is
   else if (fate === 'live' && isOld) find(out, 'landedUnrecorded', attempt, `it landed in block ${block}`);
 }
 
+/** Whether money came from one of the deposits that a sweep empties. A chain that names no sender proves none. */
+const isOfDeposits = ({ from }: AttemptClaim, { counterparty }: Due): boolean =>
+  counterparty === null || from === undefined || from.includes(counterparty);
+
 /** What a transfer of ours does to the account whose money it is. */
 function outOf(attempt: AttemptClaim, { account, changes }: Evidence, world: World): readonly Due[] {
   const { chainId, owner, asset, amount, receiver, memo, form, cost, arrived } = attempt;
@@ -168,17 +174,20 @@ function outOf(attempt: AttemptClaim, { account, changes }: Evidence, world: Wor
   const own = changes.filter((change) => change.asset === asset);
   if (form === 'flush') {
     const brought = BigInt(arrived ?? amount);
-    const came = own.reduce((sum, each) => (BigInt(each.amount) > 0n ? sum + BigInt(each.amount) : sum), 0n);
-    return came === brought
-      ? own.filter((each) => BigInt(each.amount) > 0n)
-      : [{ asset, amount: brought.toString(), counterparty: null }];
+    const came = own.filter((each) => BigInt(each.amount) > 0n && isOfDeposits(attempt, each));
+    return receivedIn({ changes: came }, asset) === brought
+      ? came
+      : [{ asset, amount: brought.toString(), counterparty: attempt.from?.[0] ?? null }];
   }
-  const due = { asset, amount: (-BigInt(cost?.left ?? amount)).toString() };
+  const left = BigInt(cost?.left ?? amount);
+  const kept = left - BigInt(arrived ?? left);
+  // What the token itself keeps goes to an address of the token's owner.
+  const fee = kept > 0n && kept <= tokenFeeMax(chainId, asset, left) ? kept : 0n;
   const counterparty = world.holderOf(chainId, receiver);
+  const due = { asset, amount: (fee - left).toString(), counterparty };
   return [
-    hasMemos(chainId)
-      ? { ...due, counterparty, memo: memo ?? world.memoIn(chainId, receiver) }
-      : { ...due, counterparty },
+    ...(left === 0n ? [] : [hasMemos(chainId) ? { ...due, memo: memo ?? world.memoIn(chainId, receiver) } : due]),
+    ...(fee === 0n ? [] : [{ asset, amount: (-fee).toString(), counterparty: null }]),
   ];
 }
 

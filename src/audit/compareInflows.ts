@@ -3,6 +3,7 @@ import { type ChainId, chainOf } from '../../domain/chains.ts';
 import type { Claim, Evidence, Fact, InflowClaim, SharedPlace } from './claims.ts';
 import { type Compared, findAtClaim as find, type World } from './comparing.ts';
 import { findingAt } from './findings.ts';
+import { tokenFeeMax } from './tokenFee.ts';
 
 export const isInflow = (claim: Claim): claim is InflowClaim => claim.kind === 'payin' || claim.kind === 'unmatched';
 /** Unmatched money that was given to a payment is that payment's, and only its. Any other payin is at its payment's own deposit. */
@@ -49,16 +50,28 @@ export function compareDeposit(evidence: Evidence, inflows: readonly InflowClaim
   const { chainId, account, changes, time } = evidence;
   const place = { chainId, hash: evidence.txHash, block: evidence.block };
   const here = { stream: `deposit ${account}`, revision: null, id: null };
-  for (const { amount, counterparty } of changes) {
+  for (const { asset, amount, counterparty } of changes) {
     const isOurs = counterparty !== null && world.accountAt(chainId, counterparty) !== null;
-    if (BigInt(amount) >= 0n || isOurs) continue;
-    out.find(findingAt('sweptElsewhere', here, `${-BigInt(amount)} went to ${counterparty ?? 'several'}`, place));
+    if (BigInt(amount) >= 0n || isOurs || isTokenFee(evidence, asset, world)) continue;
+    out.find(
+      findingAt('sweptElsewhere', here, `${-BigInt(amount)} of ${asset} went to ${counterparty ?? 'several'}`, place),
+    );
   }
   const own = counted(inflows.filter(({ to }) => to === account));
   matchInflows(evidence, own, world, out, (asset, amount) => {
     if (time < world.settledBefore)
       out.find(findingAt('inflowUnrecorded', here, `${amount} of ${asset} came, and no payment has it`, place));
   });
+}
+
+/** Whether all that left a deposit for strangers is what the token keeps of a transfer to the treasury. */
+function isTokenFee({ chainId, changes }: Evidence, asset: string, world: World): boolean {
+  const left = changes.filter((change) => change.asset === asset && BigInt(change.amount) < 0n);
+  const sumOf = (of: typeof left) => of.reduce((sum, { amount }) => sum - BigInt(amount), 0n);
+  const away = left.filter(
+    ({ counterparty }) => counterparty === null || world.accountAt(chainId, counterparty) === null,
+  );
+  return away.length === 1 && sumOf(away) <= tokenFeeMax(chainId, asset, sumOf(left));
 }
 
 /** What left deposits for an account arrived there. @param shown all of one transaction */

@@ -38,6 +38,7 @@ const fresh = (tail: bigint, wanted: readonly number[]): AuditState => ({
   held: [],
   since: null,
   sealedSince: null,
+  latest: null,
   entryRuns: [],
   evidenceRuns: [],
   read: {},

@@ -8,7 +8,7 @@ import { findingAt, type Gap } from './findings.ts';
 import { headsStream, withHead } from './heads.ts';
 import type { AuditState } from './state.ts';
 
-type Noted = Pick<AuditState, 'heads' | 'held' | 'since' | 'sealedSince'>;
+type Noted = Pick<AuditState, 'heads' | 'held' | 'since' | 'sealedSince' | 'latest'>;
 
 export interface Notes {
   /** The next event, in the order of the log. */
@@ -18,7 +18,7 @@ export interface Notes {
 
 /** @param believed null where no key is at hand. @param wanted numbers of heads that the auditor holds */
 export function createNotes(noted: Noted, believed: Believed | null, wanted: readonly number[]): Notes {
-  let { heads, held, since, sealedSince } = noted;
+  let { heads, held, since, sealedSince, latest } = noted;
   /** The first seal is the last moment at which seals can have begun, whatever the stream says that tells of it. */
   const begun = (): bigint =>
     sealedSince !== null && believed && BigInt(sealedSince) < believed.begun
@@ -30,15 +30,32 @@ export function createNotes(noted: Noted, believed: Believed | null, wanted: rea
       const seal: unknown = stored.metadata?.seal;
       if (entry.sealed && typeof seal === 'string') sealedSince ??= entry.position;
       since ??= entry.at;
+      const backdated = latest !== null && isBefore(entry.at, latest) ? latest : null;
+      if (entry.sealed && !Number.isNaN(Date.parse(entry.at)) && (latest === null || entry.at > latest))
+        latest = entry.at;
       if (entry.stream === headsStream && entry.type === 'HeadSigned' && !entry.wrong) {
         heads = withHead(heads, entry);
         if (held.length < wanted.length && wanted.includes(entry.data.number)) held = [...held, entry];
       }
-      return entry;
+      return backdated === null ? entry : withWrongTime(entry, backdated);
     },
-    now: () => ({ heads, held, since, sealedSince }),
+    now: () => ({ heads, held, since, sealedSince, latest }),
   };
 }
+
+/** Clocks of instances differ, and an append may be retried while the store is away. */
+const clocksWithin_ms = 60 * minute_ms;
+
+/** The log's order bounds the times that events state: who backdates an event is found. */
+const isBefore = (at: string, latest: string): boolean => Date.parse(latest) - Date.parse(at) > clocksWithin_ms;
+
+const withWrongTime = (entry: Entry, latest: string): Entry => ({
+  ...entry,
+  wrong: [
+    ...(entry.wrong ?? []),
+    { code: 'orderBroken', message: `it says that it was written at ${entry.at}, behind an event of ${latest}` },
+  ],
+});
 
 const sealingStream = `${sealing.category}-${sealingInstance}`;
 /** Twice the longest time that may lie between two heads. */

@@ -210,7 +210,7 @@ function passStreams(deps: AuditDeps, place: Workplace, { entries, state }: LogR
       byWordCount += 1;
       if (byWord.length < byWordMax) byWord.push(of);
     },
-    unapproved: (of) => unapproved.add(of.orderedAt, of),
+    unapproved: (of) => unapproved.add(of.at, of),
     firstNonce: (account, nonce) => void firstNonces.set(account, nonce),
   };
   let count = 0;

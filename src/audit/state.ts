@@ -18,6 +18,8 @@ export interface AuditState {
   readonly since: string | null;
   /** Position of the first event with a good seal. */
   readonly sealedSince: string | null;
+  /** The latest time that a sealed event so far states; null before one. */
+  readonly latest: string | null;
   readonly entryRuns: readonly string[];
   readonly evidenceRuns: readonly string[];
   /** How far each account's or batch's history was read: its next page, or `done`. */
@@ -26,7 +28,7 @@ export interface AuditState {
 }
 
 /** What files of another version hold is not gone on with. */
-const version = 5;
+const version = 6;
 
 export interface Workplace {
   readonly directory: string;

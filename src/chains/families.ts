@@ -43,6 +43,9 @@ export function readTreasuries(read: Reader, served: ReadonlySet<ChainFamily>, p
   return Object.fromEntries(treasuries) as Treasuries;
 }
 
+/** Whether a deposit of the family belongs to one payment by its derivation. */
+export const derivesDepositFromPayment = (family: ChainFamily): boolean => families[family].derivesDepositFromPayment;
+
 /** Whether a payment's deposit is derived as these treasuries' deposits are. False for a family that is not served. */
 export const ownDepositsOf =
   (treasuries: Treasuries) =>

@@ -49,6 +49,8 @@ export interface Family<T extends Treasury = Treasury> {
    * and for schemes that are no longer made.
    */
   isOwnDeposit(treasury: T, paymentId: string, deposit: Deposit): Promise<boolean>;
+  /** Whether `isOwnDeposit` is true for one payment alone; false where a salt derives the deposit, which two payments could name. */
+  readonly derivesDepositFromPayment: boolean;
   /** For a family whose wallets sign texts. */
   readonly messages?: MessageScheme;
 }

@@ -2,6 +2,7 @@
  * `npm run sweep -- <where>`: the operator has what deposits hold taken to the treasury. It is ordered here and done by the service that
  * runs beside and has the keys; whoever stops this in between finds it done later.
  */
+import { readFileSync } from 'node:fs';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { currentState } from '../../commands/handle.ts';
 import { orderDeployment } from '../../commands/sweeps/deploy.ts';
@@ -13,6 +14,7 @@ import { PayoutBlocked } from '../../commands/transfers/ports.ts';
 import { type ChainId, chainOf } from '../../domain/chains.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import { parseAmount } from '../../domain/money.ts';
+import type { Deposit } from '../../domain/payment/shapes.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';
 import type { standingOf } from '../../domain/treasury/operation.ts';
 import { allFamilies } from '../chains/families.ts';
@@ -80,25 +82,55 @@ async function sweepChain({ chainId, deps }: Chosen, options: Options, signal: A
   }
 }
 
-/** Only prints: any account may flush a deposit, and a flush pays the treasury alone. */
-const recover = (paymentId: string, { token }: { token: string }): Promise<void> =>
-  withCore(async (core) => {
+interface Recovery {
+  readonly token?: string;
+  readonly feePayerFile?: string;
+}
+
+async function recover(paymentId: string, { token, feePayerFile }: Recovery): Promise<void> {
+  const interrupted = untilInterrupted('Interrupted: run the command again. It finds what is not moved yet.');
+  await withCore(async (core) => {
     const payment = await currentState(core.handle, paymentDecider, paymentId);
     if (!payment) throw new Error(`there is no payment ${paymentId}: take the id of the create response`);
-    const { evm } = payment.deposits;
-    if (!evm?.salt) throw new Error('the payment has no EVM deposit: see "Other tokens" in docs/sweeps.md');
-    const [{ deps }] = chosenChains(core, 'evm') as readonly [Chosen, ...Chosen[]];
-    const treasury = deps.sweep.account;
-    const call = deps.sweep.recoveryCall?.({ address: evm.address, salt: evm.salt }, token);
-    if (!call)
-      throw new Error(`${token} is no address, or deposit ${evm.address} belongs to another treasury than ${treasury}`);
-    const { to, data } = call;
-    print(`Send this transaction from any account, on the chain where deposit ${evm.address} holds the token:`);
-    print(`  to    ${to}`, '  value 0', `  data  ${data}`);
-    print(
-      `It moves the whole balance to the treasury ${treasury}. The forwarder must exist: npm run sweep -- deploy <chain>`,
-    );
+    if (token !== undefined) return printRecovery(core, payment.deposits.evm, token);
+    if (feePayerFile === undefined)
+      throw new Error('say --token <address> for an EVM deposit, or --fee-payer-file <file> for one on Solana');
+    return recoverOnSolana(core, payment.deposits.solana, readFileSync(feePayerFile, 'utf8'), interrupted);
   });
+}
+
+async function recoverOnSolana(
+  core: Core,
+  deposit: Deposit | undefined,
+  feePayerKey: string,
+  signal: AbortSignal,
+): Promise<void> {
+  if (!deposit?.salt) throw new Error('the payment has no deposit on Solana: see "Other tokens" in docs/sweeps.md');
+  const [{ deps }] = chosenChains(core, 'solana') as readonly [Chosen, ...Chosen[]];
+  const recovered = deps.sweep.recoverTokens?.({ address: deposit.address, salt: deposit.salt }, feePayerKey, signal);
+  let count = 0;
+  for await (const { token, amount, hash } of recovered ?? []) {
+    count += 1;
+    print(`${amount} smallest units of ${token} are with the treasury ${deps.sweep.account}, by ${hash}`);
+  }
+  if (count === 0) print(`Deposit ${deposit.address} holds no token outside the catalogue.`);
+}
+
+/** Only prints: any account may flush a deposit, and a flush pays the treasury alone. */
+function printRecovery(core: Core, evm: Deposit | undefined, token: string): void {
+  if (!evm?.salt) throw new Error('the payment has no EVM deposit: see "Other tokens" in docs/sweeps.md');
+  const [{ deps }] = chosenChains(core, 'evm') as readonly [Chosen, ...Chosen[]];
+  const treasury = deps.sweep.account;
+  const call = deps.sweep.recoveryCall?.({ address: evm.address, salt: evm.salt }, token);
+  if (!call)
+    throw new Error(`${token} is no address, or deposit ${evm.address} belongs to another treasury than ${treasury}`);
+  const { to, data } = call;
+  print(`Send this transaction from any account, on the chain where deposit ${evm.address} holds the token:`);
+  print(`  to    ${to}`, '  value 0', `  data  ${data}`);
+  print(
+    `It moves the whole balance to the treasury ${treasury}. The forwarder must exist: npm run sweep -- deploy <chain>`,
+  );
+}
 
 const look_ms = 1_000;
 
@@ -158,9 +190,10 @@ program
 program
   .command('recover <paymentId>')
   .description(
-    'Prints the transaction that moves another token from an EVM deposit to the treasury. Any account can send it.',
+    'Moves tokens outside the catalogue from a deposit to the treasury. On EVM, prints the transaction: any account can send it. On Solana, signs and sends it.',
   )
-  .requiredOption('--token <address>', "address of the token's contract")
+  .option('--token <address>', "EVM: address of the token's contract")
+  .option('--fee-payer-file <file>', 'Solana: key of an account that pays the fees, not the treasury; in base58')
   .action(recover);
 
 program

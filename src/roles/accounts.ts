@@ -1,5 +1,6 @@
 /** People: what they register and sign in with, the mail that is sent to them, and the end of what is over. */
 import { filter } from 'rxjs';
+import { Unavailable } from '../../commands/ports.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import { createAccounts } from '../accounts/createAccounts.ts';
 import type { OperatorDeps } from '../accounts/operator.ts';
@@ -18,6 +19,7 @@ import { runRoleWorkers } from './roleWorkers.ts';
 
 const sweep_ms = 60_000;
 const mailsIdle_ms = 30_000;
+const inForceRetry_s = 2;
 
 export const openOutbox = ({ database, box, clock }: Pick<Core, 'database' | 'box' | 'clock'>): Outbox =>
   createOutbox({ sql: database, box, clock, ids: randomIds });
@@ -30,7 +32,7 @@ export const operatorDeps = (core: Pick<Core, 'database' | 'box' | 'clock'>): Op
 });
 
 export function openAccounts(core: Core, rates: Rates): Accounts {
-  const { config, writes: sql, box, clock, merchants, projected, crash, telemetry } = core;
+  const { config, writes: sql, box, clock, merchants, projected, caughtUp, crash, telemetry } = core;
   const ids = randomIds;
   return createAccounts({
     sql,
@@ -42,7 +44,12 @@ export function openAccounts(core: Core, rates: Rates): Accounts {
     outbox: openOutbox(core),
     limits: rates,
     merchants,
-    projected,
+    inForce: async (position) => {
+      await (position === null ? caughtUp() : projected(position)).catch((error: unknown) => {
+        const message = 'The app is registered, but not in force yet: send the same request again.';
+        throw new Unavailable(message, inForceRetry_s, { cause: error });
+      });
+    },
     registration: config.registration,
     sendsMail: config.mail !== null,
     observe: telemetry.countSignIn,

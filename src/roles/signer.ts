@@ -70,7 +70,14 @@ export async function startSigner(config: Config, clock: Clock): Promise<SignerP
     rails: new Map([...chains.chains].map(([chainId, { rail }]) => [chainId, rail])),
     orders: createOrders({
       handle,
-      owners: transferOwners({ workHandle: handle, clock, chains: chains.chains, owed: asksNobody, own: null }),
+      owners: transferOwners({
+        workHandle: handle,
+        clock,
+        chains: chains.chains,
+        owed: asksNobody,
+        own: null,
+        uses: null,
+      }),
       backing,
       accountOn: (chainId) => signers.get(chainOf(chainId).family)?.account,
     }),

@@ -22,7 +22,7 @@ import {
   unsettledOf,
   waitingPayouts,
 } from '../../queries/transfers.ts';
-import { ownDepositsOf } from '../chains/families.ts';
+import { derivesDepositFromPayment, ownDepositsOf } from '../chains/families.ts';
 import type { SpentLately } from '../chains/money/spentLately.ts';
 import type { Signers } from '../chains/open.ts';
 import { arePayoutsToPause, payoutsArePaused } from '../postgres/payoutsToPause.ts';
@@ -31,6 +31,7 @@ import { pauseAfterRestore } from '../subscribers/transfers/afterRestore.ts';
 import { auditWorker } from '../subscribers/transfers/audit.ts';
 import { batchesWorker, createTogether } from '../subscribers/transfers/batches.ts';
 import { createFundingProof, createUnmatchedProof } from '../subscribers/transfers/fundingProof.ts';
+import { createFundingUses, type FundingUses } from '../subscribers/transfers/fundingUses.ts';
 import { impossibleWorker } from '../subscribers/transfers/impossible.ts';
 import { noncesWorker } from '../subscribers/transfers/nonces.ts';
 import { createOutflowCheck } from '../subscribers/transfers/outflows.ts';
@@ -56,18 +57,20 @@ export interface OwnerNeeds extends Pick<Core, 'workHandle' | 'clock' | 'chains'
   readonly owed: OwedOn;
   /** Null on an instance whose signer checks whose money a transfer is made from, or that signs nothing. */
   readonly own: OwnMoney | null;
+  /** Null likewise. */
+  readonly uses: FundingUses | null;
 }
 
 /** Every stream that may owe a transfer; the only list of them. */
-export function transferOwners({ workHandle: handle, clock, chains, owed, own }: OwnerNeeds): TransferOwners {
-  const ofPayments = { handle, clock, proveFunding: createFundingProof(chains, own) };
+export function transferOwners({ workHandle: handle, clock, chains, owed, own, uses }: OwnerNeeds): TransferOwners {
+  const ofPayments = { handle, clock, proveFunding: createFundingProof(chains, own, uses) };
   const railOf = (chainId: ChainId) => chains.get(chainId)?.rail;
   return {
     payout: payoutOwner(ofPayments),
     refund: refundOwner(ofPayments),
     batch: batchOwner(ofPayments),
     operation: operationOwner({ handle, clock, railOf, owedOn: owed }),
-    unmatchedRefund: unmatchedRefundOwner({ handle, clock, proveMoney: createUnmatchedProof(chains, own) }),
+    unmatchedRefund: unmatchedRefundOwner({ handle, clock, proveMoney: createUnmatchedProof(chains, own, uses) }),
   };
 }
 
@@ -78,8 +81,12 @@ function ownMoneyOf({ config, workHandle: handle, store, chains }: Core): OwnMon
   return createOwnMoney({ handle, store: store.workers, ingesters, isOwnDeposit: ownDepositsOf(config.treasuries) });
 }
 
+function fundingUsesOf({ config, workHandle: handle, clock }: Core): FundingUses | null {
+  return config.signing.remote === null ? createFundingUses({ handle, clock, derivesDepositFromPayment }) : null;
+}
+
 const ownersOn = (core: Core): TransferOwners =>
-  transferOwners({ ...core, owed: owedOn(core.database), own: ownMoneyOf(core) });
+  transferOwners({ ...core, owed: owedOn(core.database), own: ownMoneyOf(core), uses: fundingUsesOf(core) });
 
 /** All in one instance: the signers' hourly limit counts over all chains. */
 export function transferWorkers(core: Core, signers: Signers, lately: SpentLately): readonly RoleWorker[] {

@@ -6,7 +6,7 @@ import { recordPayin, takenUp } from '../../commands/recordPayin.ts';
 import { type ChainId, chainOf } from '../../domain/chains.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import type { Transfer } from '../../domain/payment/events.ts';
-import { findRegisteredEmpty, paysInto } from '../../domain/payment/payins.ts';
+import { findRegisteredEmpty, payableChainsOf, paysInto } from '../../domain/payment/payins.ts';
 import { type Payment, type PaymentState, paymentDecider } from '../../domain/payment/state.ts';
 import type { Instant } from '../../domain/time.ts';
 import { type RangeDeps, recordAnew, Unproven } from './payinRange.ts';
@@ -32,16 +32,25 @@ export function createPayinLookUp({ handle, clock, ingesters, signal }: PayinLoo
   let underWay = 0;
 
   return (payment: Payment, txHash: string): void => {
-    const ingester = ingesters.get(payment.terms.source.chainId);
-    if (!ingester || underWay >= underWayMax) return;
+    if (underWay >= underWayMax) return;
     underWay += 1;
-    // What fails here, the scan does anyway.
-    search(ingester, payment, txHash)
-      .catch(() => {})
-      .finally(() => {
-        underWay -= 1;
-      });
+    searchAll(payment, txHash).finally(() => {
+      underWay -= 1;
+    });
   };
+
+  /** On every chain that the payment can be paid from: a hash does not say which one it is of. The chain that has it ends the others' search. */
+  async function searchAll(payment: Payment, txHash: string): Promise<void> {
+    const found = new AbortController();
+    const until = AbortSignal.any([signal, found.signal]);
+    const searches = payableChainsOf(payment).flatMap((chainId) => ingesters.get(chainId) ?? []);
+    // What fails here, the scan does anyway.
+    await Promise.allSettled(
+      searches.map(async (ingester) => {
+        if (await search(ingester, payment, txHash, until)) found.abort();
+      }),
+    );
+  }
 
   /** Nodes may differ by a block: only a transaction that succeeded before the look-up is known to transfer nothing. */
   async function isEmpty(ingester: Ingester, txHash: string): Promise<boolean> {
@@ -54,15 +63,25 @@ export function createPayinLookUp({ handle, clock, ingesters, signal }: PayinLoo
     await handle(paymentDecider, paymentId, decide, { cause: 'worker:payinLookUp', appId });
   }
 
-  async function search(ingester: Ingester, { terms, deposits }: Payment, txHash: string): Promise<void> {
-    for (let tries = 0; tries < triesMax && !signal.aborted; tries += 1) {
+  /** @returns whether the chain has the transaction */
+  async function search(
+    ingester: Ingester,
+    { terms, deposits }: Payment,
+    txHash: string,
+    until: AbortSignal,
+  ): Promise<boolean> {
+    for (let tries = 0; tries < triesMax && !until.aborted; tries += 1) {
       const transfers = await ingester.lookUp(txHash, signal);
       const ours = transfers.filter((transfer) => paysInto(deposits, transfer));
       for (const transfer of ours) await recordPayin({ handle, clock }, terms, { transfer, final: false });
-      if (ours.length > 0) return;
-      if (transfers.length > 0 || (await isEmpty(ingester, txHash))) return recordEmpty(terms, txHash);
-      await clock.sleep(Math.max(chainOf(terms.source.chainId).block_ms, pauseLeast_ms), signal);
+      if (ours.length > 0) return true;
+      if (transfers.length > 0 || (await isEmpty(ingester, txHash))) {
+        await recordEmpty(terms, txHash);
+        return true;
+      }
+      await clock.sleep(Math.max(chainOf(ingester.chainId).block_ms, pauseLeast_ms), until);
     }
+    return false;
   }
 }
 

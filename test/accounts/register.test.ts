@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { webhookSecretContext } from '../../commands/merchantRegistration.ts';
+import { Unavailable } from '../../commands/ports.ts';
 import { hour_ms, minute_ms } from '../../domain/time.ts';
 import { sweep } from '../../src/accounts/sweep.ts';
 import type { Database } from '../../src/postgres/database.ts';
@@ -53,6 +54,41 @@ describe('accounts: registration', () => {
     const { ciphertext } = rotated!.data as { ciphertext: string };
     assert.equal(world.box.open(ciphertext, webhookSecretContext(appId)), registering.webhookSecret);
     assert.deepEqual(await world.accounts.pendingRegistrations(registering.developerId), []);
+  });
+
+  describe('whose app is not in force in time', () => {
+    it('is answered 503, and the same code signs in once the app is in force', async () => {
+      const registering = accepted(await register());
+      const code = await mailedCode();
+      const prove = () => world.accounts.prove(registering.challenge, code, asker());
+      world.fallBehind(true);
+      for (const _ of [1, 2]) await assert.rejects(prove(), Unavailable);
+      assert.deepEqual(await world.accounts.sessions(registering.developerId), []);
+      assert.deepEqual(await world.events(appId), began);
+      world.fallBehind(false);
+      assert.equal(accepted(await prove()).registered, appId);
+      assert.deepEqual(await world.events(appId), began);
+      // The first try waits for its own events, the others for all that is there.
+      assert.deepEqual(
+        world.waits.map((position) => position === null),
+        [false, true, true],
+      );
+    });
+
+    it('is answered 503 when its owner confirms it, who can confirm it again', async () => {
+      const { developerId } = await registered(world, { slug: 'other' });
+      accepted(await register({ slug: 'third' }));
+      const by = { cause: `developer:${developerId}` } as const;
+      const confirm = () => world.accounts.confirmRegistration(developerId, 'merchant_third', by);
+      world.fallBehind(true);
+      await assert.rejects(confirm(), Unavailable);
+      assert.equal((await world.accounts.pendingRegistrations(developerId)).length, 1);
+      world.fallBehind(false);
+      const { webhookSecret } = accepted(await confirm());
+      const last = (await world.store.read('merchant-merchant_third')).at(-1) ?? assert.fail('no event');
+      const { ciphertext } = last.data as { ciphertext: string };
+      assert.equal(world.box.open(ciphertext, webhookSecretContext('merchant_third')), webhookSecret);
+    });
   });
 
   it('never tells the log an address or a name', async () => {

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { eventCodec } from '../../commands/codec.ts';
 import { createHandle } from '../../commands/handle.ts';
 import { createManageMerchant } from '../../commands/manageMerchant.ts';
-import type { CrashPoint } from '../../commands/ports.ts';
+import { type CrashPoint, Unavailable } from '../../commands/ports.ts';
 import { isRefusal, type Refusal } from '../../domain/decider.ts';
 import { hour_ms, instant, plus } from '../../domain/time.ts';
 import type { Asker, RegistrationRequest } from '../../src/accounts/accounts.ts';
@@ -78,6 +78,8 @@ export function createWorld(database: Database, options: Options = {}) {
     isAllowedTarget: createTargetCheck([]),
     offers: () => true,
   });
+  const waits: (bigint | null)[] = [];
+  let isBehind = false;
   const observed: string[] = [];
   const work = { hashes: 0, mails: 0, statements: 0 };
   let crashAt: string | null = null;
@@ -115,7 +117,10 @@ export function createWorld(database: Database, options: Options = {}) {
       outbox: { ...outbox, put: (tx, mail) => count('mails', outbox.put(tx, mail)) },
       limits: limited ? createRates(database, { ...defaultRates, ...rates }) : unlimited,
       merchants,
-      projected: async () => {},
+      inForce: async (position) => {
+        waits.push(position);
+        if (isBehind) throw new Unavailable('behind', 2);
+      },
       registration,
       sendsMail,
       observe: (step, result) => observed.push(`${step} ${result}`),
@@ -140,6 +145,11 @@ export function createWorld(database: Database, options: Options = {}) {
 
   return {
     accounts: instance(),
+    waits,
+    /** Whether read models come in time. */
+    fallBehind: (behind: boolean) => {
+      isBehind = behind;
+    },
     instance,
     store,
     box,

@@ -243,6 +243,12 @@ describe('the audit of Solana', () => {
     assert.deepEqual(await tell(logOf(rentOfAccount, '0.01'), hidden), [`sweptElsewhere deposit ${depositAddress} -`]);
   });
 
+  it('finds a sweep whose money came from somebody else', async () => {
+    const back = { asset: 'coin', amount: rentOfAccount, counterparty: depositAddress };
+    const found = await tell(logOf(rentOfAccount), solana({ arrived: [tokens('10.01', thief), back] }));
+    assert.ok(found.includes('outflowElsewhere operation-s1 1'), found.join());
+  });
+
   it('finds rent of more than one account for one payout, and coin that leaves with a sweep', async () => {
     const much = 9_000_000_000n;
     const found = await tell(logOf(much), solana({ payout: [tokens('-10.00', merchantWallet), rentTo(much)] }));

@@ -121,6 +121,16 @@ describe('the audit of an address that payments share, with memos,', () => {
     assert.deepEqual(await tell(onStellar, stellar(undefined, '99')), [`payinForged ${paymentA} 1`]);
   });
 
+  it('finds a payin that its transaction did not bring because it failed', async () => {
+    const [ground] = stellar('17', '99');
+    assert.ok(ground);
+    const failed = ground.transactions.map((each, n) => (n === 0 ? { ...each, succeeded: false, changes: [] } : each));
+    const holds = { ...ground.holds, [asset]: units('90.00') };
+    assert.deepEqual(await tell(onStellar, [{ ...ground, transactions: failed, holds }]), [
+      `payinForged ${paymentA} 1`,
+    ]);
+  });
+
   it('finds a payout with another memo: it pays another customer of the same exchange', async () => {
     assert.deepEqual(await tell(onStellar, stellar('17', '98')), [`outflowElsewhere ${paymentA} 4`]);
     assert.deepEqual(await tell(onStellar, stellar('17')), [`outflowElsewhere ${paymentA} 4`]);

@@ -71,11 +71,15 @@ describe('the audit of cashback', () => {
   });
 
   it('finds one that pays out more than was withdrawn, or to somebody else', async () => {
-    const more = instead(whole, merchant, 'CashbackWithdrawn', () => ({ receiverAddress: thief }));
+    type Taken = { readonly after: { readonly open: readonly object[] } };
+    const more = instead(whole, merchant, 'CashbackWithdrawn', ({ after }: Taken) => ({
+      receiverAddress: thief,
+      after: { ...after, open: after.open.map((each) => ({ ...each, receiverAddress: thief })) },
+    }));
     assert.deepEqual(await tell(more), [`fundingWrong ${paidOut} 1`]);
-    const less = instead(whole, merchant, 'CashbackWithdrawn', (data: { after: object }) => ({
+    const less = instead(whole, merchant, 'CashbackWithdrawn', ({ after }: Taken) => ({
       cents: '29',
-      after: { ...data.after, balance_cents: '1' },
+      after: { ...after, balance_cents: '1', open: after.open.map((each) => ({ ...each, cents: '29' })) },
     }));
     assert.deepEqual(await tell(less), [`fundingWrong ${paidOut} 1`]);
   });

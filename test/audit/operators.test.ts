@@ -94,9 +94,22 @@ describe('the audit of adoptions', () => {
   });
 });
 
+interface Withdrawals {
+  readonly approvals?: number;
+  /** Minutes from one order to the next. */
+  readonly apart?: number;
+  readonly by?: string;
+  /** By the events' own times. Default: as they are apart. */
+  readonly writtenApart?: number;
+  /** By the orders. Default: as they are apart. */
+  readonly saidApart?: number;
+}
+
 describe('the audit of withdrawals', () => {
   /** Hundreds of dollars each, in orders of one hour apart from each other. */
-  const withdrawals = (count: number, { approvals = 0, apart = 60, by = 'ada' } = {}) => {
+  const withdrawals = (count: number, how: Withdrawals = {}) => {
+    const { approvals = 0, apart = 60, by = 'ada' } = how;
+    const { writtenApart = apart, saidApart = apart } = how;
     const each = Array.from({ length: count }, (_, n) => {
       const signing = attempt(1, { nonce: String(50 + n), amount: '300.00', receiver: vault });
       const stream = `operation-n${n}`;
@@ -108,13 +121,19 @@ describe('the audit of withdrawals', () => {
           type: 'OperationOrdered',
           data: {
             ...order,
-            ...{ amount: signing.amount, value_microUsd: '300000000', approvals, by, orderedAt: minute(1 + n * apart) },
+            ...{
+              amount: signing.amount,
+              value_microUsd: '300000000',
+              approvals,
+              by,
+              orderedAt: minute(30 + n * saidApart),
+            },
           },
         },
         ...approved,
-        { type: 'OperationSigned', data: { ...signing, signedAt: minute(8 + n * apart) } },
+        { type: 'OperationSigned', data: { ...signing, signedAt: minute(38 + n * apart) } },
         withCost({ type: 'OperationConfirmed', data: { ...landedData(signing, 400 + n) } }),
-      );
+      ).map((each) => ({ ...each, at: minute(30 + n * writtenApart) }));
       return { said, shown: moved(signing.hash, 400 + n, '-300.00', vault) };
     });
     const said = [...honest, ...each.flatMap((one) => one.said)];
@@ -141,6 +160,29 @@ describe('the audit of withdrawals', () => {
         (await withdrawals(4, how)).filter((each) => each.startsWith('approvalMissing')),
         [],
       );
+  });
+
+  it('finds several within a day whose orders state other days', async () => {
+    const found = await withdrawals(4, { saidApart: -24 * 60 });
+    assert.deepEqual(
+      found.filter((each) => each.startsWith('approvalMissing') || each.startsWith('illegalEvent')),
+      [
+        'illegalEvent operation-n1 0',
+        'illegalEvent operation-n2 0',
+        'illegalEvent operation-n3 0',
+        'approvalMissing operation-n3 0',
+      ],
+    );
+  });
+
+  it('finds orders that were written into the log with times of days before', async () => {
+    const found = await withdrawals(4, { writtenApart: -24 * 60, saidApart: -24 * 60 });
+    for (const n of [1, 2, 3]) assert.ok(found.includes(`orderBroken operation-n${n} 0`), found.join());
+    const honest = await withdrawals(4, { apart: 24 * 60 });
+    assert.deepEqual(
+      honest.filter((each) => each.startsWith('orderBroken') || each.startsWith('illegalEvent')),
+      [],
+    );
   });
 
   it('finds one that was signed or landed after it was called off', async () => {

@@ -28,6 +28,8 @@ const headKey = headKeyOf(Buffer.alloc(32, 9));
 export interface Said {
   readonly stream: string;
   readonly event: DomainEvent;
+  /** When it was written. Default: a minute after the event before it. */
+  readonly at?: Instant;
 }
 
 /** Of an event, by its place: what is planted elsewhere changes no id. */
@@ -40,11 +42,11 @@ export function idAt(stream: string, revision: bigint): string {
 export function written(said: readonly Said[]): StoredEvent[] {
   const tips = new Map<string, Tip>();
   return said
-    .map(({ stream, event }, at) => {
+    .map(({ stream, event, at: writtenAt }, at) => {
       const previous = tips.get(stream) ?? null;
       const category = categoryOf(stream);
       const facts = {
-        at: minute(at),
+        at: writtenAt ?? minute(at),
         cause: 'worker:test',
         appId: null,
         schemaVersion: eventCodec.schemaVersion(category),

@@ -13,9 +13,12 @@ import { createCustomers } from '../support/customers.ts';
 import { type Instance, startInstance } from '../support/instance.ts';
 import { createSandbox, type SandboxOptions } from '../support/sandbox.ts';
 import { createShop } from '../support/shop.ts';
+import { ownerHeaders } from '../support/signIn.ts';
 
 /** Behind one address, which links to payments begin with. */
 const settings = { POLL_MS_8453: '50', POLL_MS_1: '50', PUBLIC_URL: 'https://pay.example' };
+/** Rounds of a change on one instance and a request to the other. */
+const races = 40;
 const handovers = { least: 8, most: 200 };
 
 /** Specs of one world with two instances. */
@@ -26,6 +29,7 @@ export function instancesShareTheWork(options: Pick<SandboxOptions, 'eventStoreU
   before(async () => {
     await sandbox.start(settings);
     other = await startInstance(sandbox.dataDir, settings);
+    owner = await ownerHeaders(sandbox, sandbox.file().wallet.appId);
   });
   after(() => sandbox.destroy());
 
@@ -88,6 +92,67 @@ export function instancesShareTheWork(options: Pick<SandboxOptions, 'eventStoreU
       );
     } finally {
       await start();
+    }
+  });
+
+  let owner: Record<string, string>;
+  let orders = 0;
+  const both = () => [sandbox.file().baseUrl, other.url] as const;
+
+  async function ask(url: string, method: string, path: string, headers: Record<string, string>, body?: object) {
+    const response = await fetch(`${url}${path}`, {
+      method,
+      headers: { ...headers, ...(body && { 'content-type': 'application/json' }) },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    return { status: response.status, body: (await response.json()) as Record<string, never> };
+  }
+  async function created(url: string, key: string) {
+    const body = { ...customers.bodyOf(customers.newOrder(8453, 1)), orderId: `race-${orders++}` };
+    customers.orders.pop();
+    return ask(url, 'POST', '/payment-api/payments', { 'X-API-Key': key }, body);
+  }
+
+  it('answer a changed setting when it is in force for the next request to either', async () => {
+    const { ordersKey } = sandbox.file().wallet;
+    const { webhookUrl: first } = (await created(other.url, ordersKey)).body;
+    for (let round = 0; round < races; round += 1) {
+      const [one, two] = round % 2 === 0 ? both() : both().toReversed();
+      const webhookUrl = round === races - 1 ? first : `${first}?round=${round}`;
+      const changed = await ask(String(one), 'POST', '/merchant-api/me/webhook', owner, { webhookUrl });
+      assert.equal(changed.status, 200, JSON.stringify(changed.body));
+      const payment = await created(String(two), ordersKey);
+      assert.equal(payment.status, 201, JSON.stringify(payment.body));
+      assert.equal(payment.body['webhookUrl'], webhookUrl, `round ${round}`);
+    }
+  });
+
+  it('answer a new key when either accepts it, and a revoked one when neither does', async () => {
+    for (let round = 0; round < races / 4; round += 1) {
+      const [one, two] = round % 2 === 0 ? both() : both().toReversed();
+      const issued = await ask(String(one), 'POST', '/merchant-api/me/keys', owner, { name: `till ${round}` });
+      assert.equal(issued.status, 201, JSON.stringify(issued.body));
+      assert.equal((await created(String(two), String(issued.body['key']))).status, 201, `round ${round}`);
+      const revoked = await ask(String(two), 'POST', `/merchant-api/me/keys/${issued.body['keyId']}/revoke`, owner);
+      assert.equal(revoked.status, 200);
+      assert.equal((await created(String(one), String(issued.body['key']))).status, 401, `round ${round}`);
+    }
+  });
+
+  it('show the transaction and sender of a registered payin in the next answer of either', async () => {
+    const headers = { 'X-API-Key': sandbox.file().wallet.ordersKey };
+    const fromAddress = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC';
+    for (let round = 0; round < races; round += 1) {
+      const [one, two] = round % 2 === 0 ? both() : both().toReversed();
+      const { body } = await created(String(one), headers['X-API-Key']);
+      const txHash = `0x${(round + 1).toString(16).padStart(64, '0')}`;
+      const path = `/payment-api/payments/${body['id']}`;
+      const registered = await ask(String(one), 'POST', `${path}/payin`, headers, { txHash, fromAddress });
+      assert.equal(registered.status, 200, JSON.stringify(registered.body));
+      const { source } = (await ask(String(two), 'GET', path, headers)).body as unknown as {
+        readonly source: Readonly<Record<string, string>>;
+      };
+      assert.deepEqual([source['txHash'], source['senderAddress']], [txHash, fromAddress], `round ${round}`);
     }
   });
 

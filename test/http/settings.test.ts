@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import sharp from 'sharp';
 import { isRefusal, type Refusal } from '../../domain/decider.ts';
 import { hour_ms } from '../../domain/time.ts';
+import { unavailable } from '../../src/http/errors.ts';
 import type { Answered } from './client.ts';
 import { headersOf } from './owners.ts';
 import { type Headers, receiver, startWorld, type World } from './world.ts';
@@ -176,6 +177,32 @@ describe('HTTP: an app’s settings', () => {
       (await post('/keys', { name: 'late', expiresAt: '2020-01-01T00:00:00Z' })).body.errors[0].pointer,
       '/expiresAt',
     );
+  });
+
+  describe('and a new key that is not in force in time', () => {
+    let behind: World;
+    let isBehind = true;
+    beforeEach(async () => {
+      isBehind = true;
+      behind = await startWorld({
+        shown: async () => {
+          if (isBehind) throw unavailable('behind', 2);
+        },
+      });
+    });
+    afterEach(() => behind.stop());
+
+    it('is not answered: the answer is 503, no key is left that works, and the same request issues one', async () => {
+      const issue = () => behind.call('POST', `${me}/keys`, { headers: owner, body: { name: 'till' } });
+      const refused = await issue();
+      assert.deepEqual([refused.status, refused.headers['retry-after']], [503, '2']);
+      assert.match(refused.body.detail ?? refused.body.message, /No key was issued: send the same request again/);
+      isBehind = false;
+      assert.equal((await issue()).status, 201);
+      const listed = await behind.call('GET', `${me}/keys`, { headers: owner });
+      const active = listed.body.data.filter((each: { revokedAt: string | null }) => each.revokedAt === null);
+      assert.deepEqual([listed.body.data.length, active.length], [2, 1]);
+    });
   });
 
   it('have a history, newest first, that tells who', async () => {

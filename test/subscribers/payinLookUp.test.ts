@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { setTimeout } from 'node:timers/promises';
 import type { Ingester } from '../../commands/chainPorts.ts';
 import { currentState } from '../../commands/handle.ts';
+import type { ChainId } from '../../domain/chains.ts';
 import { fold } from '../../domain/decider.ts';
 import type { PaymentEvent, Transfer } from '../../domain/payment/events.ts';
 import { registerPayin } from '../../domain/payment/payins.ts';
@@ -10,7 +11,20 @@ import { viewOf } from '../../domain/payment/view.ts';
 import { createConfirming } from '../../src/subscribers/confirming.ts';
 import { createPayinLookUp, parkedPayinKey, parkedPayinsWorker } from '../../src/subscribers/payinLookUp.ts';
 import { Unproven } from '../../src/subscribers/payinRange.ts';
-import { customerWallet, detected, minute, paid, payin, terms, unpaid } from '../support/payments.ts';
+import {
+  chose,
+  created,
+  customerWallet,
+  depositOn,
+  detected,
+  minute,
+  paid,
+  payin,
+  polygonUsdc,
+  solanaUsdc,
+  terms,
+  unpaid,
+} from '../support/payments.ts';
 import { accepted, processes } from '../support/processes.ts';
 
 const { paymentId } = terms();
@@ -73,24 +87,46 @@ describe('looking for a registered payin', () => {
   const { txHash } = payin();
   const elsewhere = { ...payin(), to: customerWallet };
 
-  async function lookedUp(shown: { readonly succeeded: boolean; readonly transfers: readonly Transfer[] }) {
+  interface Shown {
+    readonly succeeded: boolean;
+    readonly transfers: readonly Transfer[];
+  }
+
+  /** @param others what other chains show */
+  async function lookedUp(
+    shown: Shown,
+    others: ReadonlyMap<ChainId, Shown> = new Map(),
+    history: readonly PaymentEvent[] = unpaid,
+  ) {
     const { start, clock, typesIn } = processes();
     const handle = start();
-    await accepted(handle(paymentDecider, paymentId, () => unpaid, { cause: 'worker:test', appId: null }));
+    await accepted(handle(paymentDecider, paymentId, () => history, { cause: 'worker:test', appId: null }));
     const hint = { txHash, senderAddress: customerWallet, now: minute(1) };
     await accepted(
       handle(paymentDecider, paymentId, (state) => registerPayin(state, hint), { cause: 'worker:test', appId: null }),
     );
-    const ingester = {
-      chainId: 8453,
-      lookUp: async () => shown.transfers,
-      hasSucceeded: async () => shown.succeeded,
-    } as Partial<Ingester> as Ingester;
-    const lookUp = createPayinLookUp({ handle, clock, ingesters: new Map([[8453, ingester]]), signal });
+    const asked: ChainId[] = [];
+    const ingesterOf = (chainId: ChainId, { transfers, succeeded }: Shown) =>
+      ({
+        chainId,
+        async lookUp() {
+          asked.push(chainId);
+          return transfers;
+        },
+        hasSucceeded: async () => succeeded,
+      }) as Partial<Ingester> as Ingester;
+    const all: readonly (readonly [ChainId, Shown])[] = [[8453, shown], ...others];
+    const ingesters = new Map(all.map(([chainId, each]) => [chainId, ingesterOf(chainId, each)]));
+    const lookUp = createPayinLookUp({ handle, clock, ingesters, signal });
     const payment = async () => (await currentState(start(), paymentDecider, paymentId)) ?? assert.fail();
     lookUp(await payment(), txHash);
     await setTimeout(50);
-    return { payment: await payment(), types: (await typesIn(`payment-${paymentId}`)).slice(2), start };
+    return {
+      payment: await payment(),
+      types: (await typesIn(`payment-${paymentId}`)).slice(history.length + 1),
+      start,
+      asked,
+    };
   }
 
   for (const [name, transfers] of [
@@ -117,6 +153,33 @@ describe('looking for a registered payin', () => {
       });
       assert.ok(Array.isArray(another) && another.length === 1);
     });
+
+  describe('of a payment that can be paid from several chains', () => {
+    const nothing: Shown = { succeeded: false, transfers: [] };
+    const empty: Shown = { succeeded: true, transfers: [] };
+    const several: readonly PaymentEvent[] = [created({ alternatives: [polygonUsdc, solanaUsdc] })];
+
+    it('states it where the transaction is on another chain than its own', async () => {
+      const { types, payment } = await lookedUp(nothing, new Map([[137, empty]]), several);
+      assert.deepEqual(types, ['RegisteredPayinEmpty']);
+      assert.match(viewOf(payment, minute(2)).errorMessage ?? '', /contains no accepted token/);
+    });
+
+    it('queries no chain on which the payer knows no address, and names each address that they know', async () => {
+      const before = await lookedUp(nothing, new Map([[501, empty]]), several);
+      assert.deepEqual([before.types, before.asked.includes(501)], [[], false]);
+      const after = await lookedUp(nothing, new Map([[501, empty]]), [...several, chose(solanaUsdc)]);
+      assert.deepEqual(after.types, ['RegisteredPayinEmpty']);
+      const { errorMessage } = viewOf(after.payment, minute(2));
+      assert.match(errorMessage ?? '', new RegExp(`${terms().deposit.address} or ${depositOn('solana').address}`));
+    });
+
+    it('records what pays the payment on another chain', async () => {
+      const there = payin({ in: polygonUsdc });
+      const { types } = await lookedUp(nothing, new Map([[137, { succeeded: true, transfers: [there] }]]), several);
+      assert.deepEqual(types, ['PayinDetected']);
+    });
+  });
 
   it('states nothing while no node returns the transaction as successful', async () => {
     const { types, payment } = await lookedUp({ succeeded: false, transfers: [] });

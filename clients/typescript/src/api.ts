@@ -768,7 +768,7 @@ export interface paths {
         put?: never;
         /**
          * Issue an API key
-         * @description For the app’s owner, signed in; no key may do it. An owner of several apps names one in X-App-Id.
+         * @description Once this is answered, every instance accepts the key. After a 503 no key was issued: send the request again. For the app’s owner, signed in; no key may do it. An owner of several apps names one in X-App-Id.
          */
         post: operations["issueKey"];
         delete?: never;

@@ -33,7 +33,10 @@ export function createBatchReckoner(out: Out): Reckoner {
     next(entry) {
       const { type } = entry;
       if (type === 'BatchOpened') {
+        const { chainId, account } = entry.data;
         if (opened) illegal(entry, 'the batch was opened before');
+        if (!entry.stream.startsWith(`payoutBatch-${chainId}-${account}-`))
+          illegal(entry, `it is of ${account} on chain ${chainId}, and in another account's stream`);
         opened ??= entry;
       } else if (type === 'BatchGathered' && opened) gather(entry, opened);
       else if (type === 'BatchDissolved') dissolved = true;

@@ -32,6 +32,11 @@ export function createEarningsReckoner(out: Out): Reckoner {
     end() {
       if (!created || !funded) return;
       const { paymentId } = created.data;
+      const { source, destination } = created.data;
+      if (funded.data.rule === 'cashback' && assetOf(source) !== assetOf(destination))
+        out.find(
+          findingAt('fundingWrong', funded, `cashback of ${assetOf(destination)} is paid from ${assetOf(source)}`),
+        );
       if (funded.data.rule === 'cashback')
         out.paired(`withdrawn ${paymentId}`, {
           side: 'consequence',
@@ -57,7 +62,7 @@ export function createEarningsReckoner(out: Out): Reckoner {
           side: 'cause',
           where: whereOf(completed),
           at: completed.at,
-          words: `${cents} cents`,
+          words: `${cents} cents, paid on ${termsOf(created).paidFrom(funded.data.source).chainId}`,
           code: 'accountWrong',
         });
     },
@@ -83,6 +88,8 @@ export function createEarningsReckoner(out: Out): Reckoner {
   }
 }
 
+const assetOf = ({ chainId, token }: Entry['data']): string => `${token.address} on ${chainId}`;
+
 interface Withdrawn {
   readonly chainId: number;
   readonly token: { readonly address: string };
@@ -94,6 +101,9 @@ interface Withdrawn {
 
 const withdrawnWords = ({ chainId, token, receiverAddress, receiverMemo, amount, fee }: Withdrawn): string =>
   `${amount} of ${token.address} on ${chainId} to ${receiverAddress} (${receiverMemo ?? 'no memo'}), fee ${fee.fixed} and ${fee.basisPoints}`;
+
+const openText = ({ cents, chainId, token, receiverAddress, receiverMemo, fee }: Entry['data']): string =>
+  `${cents} cents, ${withdrawnWords({ chainId, token, receiverAddress, receiverMemo, amount: cents, fee })}, ${token.decimals} decimals`;
 
 /** Credit and cashback: each event says how the account stands after it, and why. */
 export function createAccountReckoner(out: Out): Reckoner {
@@ -119,7 +129,11 @@ export function createAccountReckoner(out: Out): Reckoner {
     const own = { where: whereOf(entry), at: entry.at, code: 'accountWrong' } as const;
     const words = `${data.cents} cents`;
     if (type === 'CreditEarned')
-      out.paired(`earned ${data.paymentId} ${data.account}`, { ...own, side: 'consequence', words });
+      out.paired(`earned ${data.paymentId} ${data.account}`, {
+        ...own,
+        side: 'consequence',
+        words: `${words}, paid on ${data.chainId}`,
+      });
     if (type === 'CreditSpent')
       out.paired(`spent ${data.account} ${data.digest}`, { ...own, side: 'cause', words: `${words} to ${data.appId}` });
     if (type === 'CashbackReceived')
@@ -130,6 +144,11 @@ export function createAccountReckoner(out: Out): Reckoner {
       });
     if (type === 'WithdrawalReturned') out.paired(`returned ${data.paymentId}`, { ...own, side: 'consequence', words });
     if (type === 'CashbackWithdrawn') {
+      const open = data.after.open.find((each: Entry['data']) => each.paymentId === data.paymentId);
+      if (!open || openText(open) !== openText(data))
+        out.find(
+          findingAt('accountWrong', entry, `the account says that ${open ? openText(open) : 'nothing'} is open`),
+        );
       const amount = scaled(BigInt(data.cents), centDecimals, data.token.decimals).toString();
       out.paired(`withdrawn ${data.paymentId}`, { ...own, side: 'cause', words: withdrawnWords({ ...data, amount }) });
     }

@@ -87,6 +87,13 @@ function splitFindings({ entry: created, sources }: Terms, funded: Entry, source
         `${funded.data.sourceAmount} is said to pay, received less excess is ${received - excess}`,
       ),
     );
+  const isAgreed = rule === 'agreed' || rule === 'overpaid' || rule === 'cashback';
+  if (isAgreed && source.amount !== null && BigInt(source.amount) !== received - excess)
+    findings.push(
+      findingAt('fundingWrong', funded, `${received - excess} pays it; the terms ask for ${source.amount}`),
+    );
+  if (isAgreed && source.fee.amount !== null && BigInt(source.fee.amount) !== fee)
+    findings.push(findingAt('feeWrong', funded, `the fee is ${fee}; the terms state ${source.fee.amount}`));
   if (rule === 'short') {
     const problem = shortProblem(created, source, { received, fee, payout });
     if (problem !== null) findings.push(findingAt('payoutWrong', funded, problem));

@@ -1,4 +1,5 @@
 /** One outgoing transfer, told again by its events alone: nothing of how the product decides is used. */
+import { type ChainId, chainOf } from '../../../domain/chains.ts';
 import type { AttemptClaim, Out } from '../claims.ts';
 import type { Entry } from '../entry.ts';
 import { type FindingCode, findingAt } from '../findings.ts';
@@ -11,6 +12,7 @@ export interface Ordered {
   readonly memo: string | null;
   readonly amount: bigint;
   readonly form: AttemptClaim['form'];
+  readonly from?: AttemptClaim['from'];
   readonly purpose: AttemptClaim['purpose'];
   /** Of the treasury, where the order says whose money it is. */
   readonly owner: string | null;
@@ -36,6 +38,8 @@ interface Attempt {
   fate: AttemptClaim['fate'];
   /** It can never land and has not used its nonce up. */
   lapsed: boolean;
+  /** It landed, less than was ordered arrived, and an operator had it tried again. */
+  retried: boolean;
   landed: Landed | null;
 }
 
@@ -63,6 +67,9 @@ export interface Leg {
 /** Events that nothing has that was called off. */
 export const landing: ReadonlySet<string> = new Set(['Signed', 'Confirmed', 'Short']);
 
+/** On Stellar channel accounts number transactions that the treasury pays for. */
+const numbersElsewhere = (chainId: ChainId): boolean => chainOf(chainId).family === 'stellar';
+
 const settledFates: ReadonlySet<string> = new Set(['settled', 'short']);
 
 export function createLeg(ordered: Ordered, out: Out): Leg {
@@ -85,19 +92,28 @@ export function createLeg(ordered: Ordered, out: Out): Leg {
       const outbids = other.entry.data.nonce !== null && isSameNonce(other.entry, entry);
       if (other.fate === 'live' && !outbids) find('signedTwice', entry, `attempt ${number} can still land`);
     }
-    attempts.set(data.attempt, { entry, fate: 'live', lapsed: false, landed: null });
+    attempts.set(data.attempt, { entry, fate: 'live', lapsed: false, retried: false, landed: null });
   }
 
   function land(entry: Entry, fate: 'settled' | 'short') {
-    const { attempt: number, hash, blockNumber, cost = null, arrived = null } = entry.data;
+    const { attempt: number, hash, blockNumber, cost = null } = entry.data;
     const attempt = attempts.get(number);
     if (!attempt || attempt.entry.data.hash !== hash)
       return find('illegalEvent', entry, `${hash} is no signed attempt ${number}`);
     if (settled !== null && settled !== number) find('paidTwice', entry, `attempt ${settled} had landed as well`);
+    if (settled === number) find('illegalEvent', entry, `attempt ${number} had landed before`);
+    if (cost && cost.payer !== attempt.entry.data.account && !numbersElsewhere(attempt.entry.data.chainId))
+      find(
+        'costWrong',
+        entry,
+        `${attempt.entry.data.account} signed it, and ${cost.payer} is said to have paid for it`,
+      );
     if (attempt.fate === 'dead' || attempt.lapsed)
       find('illegalEvent', entry, `attempt ${number} was proven dead before`);
     attempt.fate = fate;
     const { position, at } = entry;
+    // An operator who accepts what arrived settles it: the chain shows the same as before.
+    const arrived = entry.data.arrived ?? attempt.landed?.arrived ?? null;
     attempt.landed = { block: blockNumber, cost, arrived, position, at };
     checkLeft(entry);
     if (fate === 'settled') settled = number;
@@ -157,7 +173,11 @@ function bury(attempt: Attempt, { reason, landed }: Entry['data'], { position, a
 function decideShort(attempts: Iterable<Attempt>, fate: 'live' | 'dead'): void {
   const all = [...attempts];
   if (all.some((attempt) => attempt.fate === 'short'))
-    for (const attempt of all) if (attempt.fate !== 'dead') attempt.fate = fate;
+    for (const attempt of all)
+      if (attempt.fate !== 'dead') {
+        attempt.retried = attempt.fate === 'short' && fate === 'dead';
+        attempt.fate = fate;
+      }
 }
 
 const isAsOrdered = (data: Entry['data'], ordered: Ordered): boolean =>
@@ -169,7 +189,12 @@ const isAsOrdered = (data: Entry['data'], ordered: Ordered): boolean =>
 
 const isSameNonce = (a: Entry, b: Entry): boolean => a.data.nonce === b.data.nonce && a.data.account === b.data.account;
 
-function claimOf(ordered: Ordered, { entry, fate, landed }: Attempt, settledBy: string | null): AttemptClaim {
+function claimOf(
+  ordered: Ordered,
+  { entry, retried, landed, ...attempt }: Attempt,
+  settledBy: string | null,
+): AttemptClaim {
+  const fate = retried ? 'short' : attempt.fate;
   const { data } = entry;
   return {
     side: 'log',
@@ -184,6 +209,7 @@ function claimOf(ordered: Ordered, { entry, fate, landed }: Attempt, settledBy: 
     receiver: data.receiver,
     memo: data.receiverMemo ?? null,
     form: ordered.form,
+    ...(ordered.from && { from: ordered.from }),
     purpose: ordered.purpose,
     fate,
     position: landed?.position ?? entry.position,
@@ -191,6 +217,6 @@ function claimOf(ordered: Ordered, { entry, fate, landed }: Attempt, settledBy: 
     block: landed?.block ?? null,
     cost: landed?.cost ?? null,
     arrived: settledFates.has(fate) ? (landed?.arrived ?? null) : null,
-    settledBy,
+    settledBy: retried ? null : settledBy,
   };
 }

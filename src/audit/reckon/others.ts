@@ -2,6 +2,7 @@
 import { chainOf } from '../../../domain/chains.ts';
 import { microUsdDecimals } from '../../../domain/money.ts';
 import { transferId } from '../../../domain/payment/shapes.ts';
+import { minute_ms } from '../../../domain/time.ts';
 import type { AttemptClaim, Claim, Out, OwnClaim } from '../claims.ts';
 import type { Entry } from '../entry.ts';
 import { type FindingCode, findingAt } from '../findings.ts';
@@ -28,8 +29,12 @@ export function createUnmatchedReckoner(out: Out): Reckoner {
   return {
     next(entry) {
       const { type, data } = entry;
-      if (type === 'UnmatchedPayinSeen') seen = entry;
-      else if (type === 'UnmatchedPayinAssigned') {
+      if (type === 'UnmatchedPayinSeen') {
+        if (seen) find('illegalEvent', entry, 'the money was seen before');
+        seen ??= entry;
+      }
+      if (type === 'UnmatchedPayinSeen') return;
+      if (type === 'UnmatchedPayinAssigned') {
         if (givenTo !== null) find('illegalEvent', entry, `the money was given to payment ${givenTo} before`);
         givenTo = data.paymentId;
       } else if (type === 'UnmatchedPayinRefundRequested') orderBack(entry);
@@ -186,11 +191,15 @@ const strangersIn = (entry: Entry, chainId: OwnClaim['chainId'], book: Book): re
     .map(({ counterparty }) => counterparty ?? 'nobody');
 
 export function createBooksReckoner(out: Out): Reckoner {
+  let isOpen = false;
   return {
     next(entry) {
       const { type, data } = entry;
       const [chainId, account] = accountOf(entry.stream);
       const key = `${chainId} ${account}`;
+      if (type === 'BooksOpened' && (isOpen || data.chainId !== chainId || data.account !== account))
+        out.find(findingAt('illegalEvent', entry, 'the books are open, or the event is about another account'));
+      isOpen = type === 'BooksOpened' || (isOpen && type !== 'BooksNetworkClosed');
       if (type === 'BooksOpened') out.opening({ chainId, account, block: data.blockNumber, balances: data.balances });
       if (type === 'BooksNetworkClosed') out.networkClosed({ chainId, account, position: entry.position, ...data });
       if (type === 'DifferenceExplained')
@@ -248,6 +257,9 @@ export function createOperationReckoner(out: Out, book: Book, approvalFrom_micro
     next(entry) {
       const { type, data } = entry;
       if (type === 'OperationOrdered') {
+        if (ordered) illegal(entry, 'it was ordered before');
+        if (isOtherTime(data.orderedAt, entry.at))
+          illegal(entry, `it says that it was ordered at ${data.orderedAt}, and the log recorded it at ${entry.at}`);
         ordered = entry;
         const { chainId, token, receiver, receiverMemo: memo, amount, form, account: owner } = data;
         leg = createLeg(
@@ -258,6 +270,7 @@ export function createOperationReckoner(out: Out, book: Book, approvalFrom_micro
             memo,
             amount: BigInt(amount),
             form: formOf(form),
+            ...(form?.kind === 'flush' && { from: form.deposits.map(({ address }: { address: string }) => address) }),
             owner,
             purpose: 'moved',
           },
@@ -297,7 +310,7 @@ export function createOperationReckoner(out: Out, book: Book, approvalFrom_micro
     const others = [...approvedBy].filter((by) => by !== data.by).length;
     if (others > 0 || !movesMoney(data)) return;
     const value_microUsd = worthOf(data).toString();
-    out.unapproved({ where: whereOf(entry), orderedAt: data.orderedAt, by: data.by, value_microUsd });
+    out.unapproved({ where: whereOf(entry), at: entry.at, by: data.by, value_microUsd });
   }
 
   /** Whatever it is called: money that leaves needs a place in the address book, and another operator where it is much. */
@@ -315,6 +328,12 @@ export function createOperationReckoner(out: Out, book: Book, approvalFrom_micro
       );
   }
 }
+
+/** An order is recorded when it is made. An append may be retried while the store is away. */
+const recordedWithin_ms = 60 * minute_ms;
+
+/** True also if one of them is no time. */
+const isOtherTime = (a: string, b: string): boolean => !(Math.abs(Date.parse(a) - Date.parse(b)) <= recordedWithin_ms);
 
 const movesMoney = ({ form }: Entry['data']): boolean => formOf(form) === null || formOf(form) === 'coin';
 

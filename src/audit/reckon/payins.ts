@@ -43,6 +43,8 @@ export function createPayins(out: Out, isOwn: (transfer: Entry['data']) => boole
   return {
     see(entry) {
       const id = transferId(entry.data.transfer);
+      if (entry.type === 'PayinConfirmed' && payins.get(id)?.phase === 'confirmed')
+        out.find(findingAt('illegalEvent', entry, `${id} was confirmed before`));
       const isConfirmed = entry.type === 'PayinConfirmed' || payins.get(id)?.phase === 'confirmed';
       payins.set(id, { entry, phase: isConfirmed ? 'confirmed' : 'detected' });
     },

@@ -49,6 +49,7 @@ export const evm: Family = {
       misfit: null,
     };
   },
+  derivesDepositFromPayment: true,
   async isOwnDeposit({ address }, paymentId, deposit) {
     const own = evmDeposits(address as Address)(paymentId);
     return own.address === deposit.address && own.scheme === deposit.scheme;

@@ -15,6 +15,7 @@ import { createPayoutReference } from './payouts/references.ts';
 import { createPushes } from './pushes.ts';
 import { createSolanaRpc } from './rpc.ts';
 import { ownerKey, ownerScheme, parseSolanaKey } from './signer/keys.ts';
+import { createRecovery } from './signer/recovery.ts';
 import { createSolanaSigner } from './signer/signer.ts';
 import { readSolanaTreasury, type SolanaTreasury } from './treasury.ts';
 import { solanaWalletLink } from './walletLink.ts';
@@ -42,7 +43,13 @@ export const solana: Family<SolanaTreasury> = {
           ingester: createSolanaIngester(config, watch(solanaChainId), rpc),
           rail: createSolanaPayoutRail(config, createPayoutReference(treasury.referenceKey), rpc),
           history: createSolanaHistory(rpc),
-          openSweep: (paymentOf) => createSolanaSweep(config, paymentOf, rpc),
+          openSweep: (paymentOf) =>
+            createSolanaSweep(
+              config,
+              paymentOf,
+              rpc,
+              createRecovery({ ...config, depositSeed: treasury.depositSeed, rpc: rpc.as('late') }),
+            ),
           health: createSolanaHealth(rpc),
           poll_ms: config.pollInterval_ms,
           ...(wsUrls.length > 0 && { pushes: createPushes({ chain: solanaChain(), urls: wsUrls, ...lines }) }),
@@ -61,6 +68,7 @@ export const solana: Family<SolanaTreasury> = {
     return parsed && depositSeed ? createSolanaSigner({ key: parsed, depositSeed, fees, spending }) : null;
   },
 
+  derivesDepositFromPayment: false,
   isOwnDeposit: async ({ depositSeed: seed }, _paymentId, { address, scheme, salt }) =>
     seed !== null && scheme === ownerScheme && ownerKey(seed, salt).address === address,
 

@@ -14,16 +14,15 @@ export const token2022Program = 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb';
 const tokenProgramKey = new PublicKey(tokenProgram);
 const associatedProgram = new PublicKey('ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL');
 
-const middle = tokenProgramKey.toBytes();
 const suffix = Buffer.concat([associatedProgram.toBytes(), Buffer.from('ProgramDerivedAddress')]);
 
 /**
  * A wallet's account for a token: derived from owner, program and mint so that it is no point of the curve, as the associated token
  * program does. The library's own derivation is asynchronous, which a signer's check is not.
  */
-export function tokenAccountOf(owner: string, mint: string): string {
-  const key = `${owner} ${mint}`;
-  const account = lately.get(key) ?? derived(owner, mint);
+export function tokenAccountOf(owner: string, mint: string, program = tokenProgram): string {
+  const key = `${owner} ${mint} ${program}`;
+  const account = lately.get(key) ?? derived(owner, mint, program);
   lately.set(key, account);
   return account;
 }
@@ -31,7 +30,8 @@ export function tokenAccountOf(owner: string, mint: string): string {
 /** The treasury's are asked for all the time, and points of the curve are dear. */
 const lately = boundedMap<string>(2_000);
 
-function derived(owner: string, mint: string): string {
+function derived(owner: string, mint: string, program: string): string {
+  const middle = new PublicKey(program).toBytes();
   const seeds = Buffer.concat([new PublicKey(owner).toBytes(), middle, new PublicKey(mint).toBytes()]);
   for (let bump = 255; bump >= 0; bump--) {
     const found = createHash('sha256').update(seeds).update(Uint8Array.of(bump)).update(suffix).digest();
@@ -48,16 +48,21 @@ export interface Amount {
 }
 
 /** Creates a wallet's account for a mint at the payer's cost; one that is there already is left as it is. */
-export const createTokenAccount = (payer: string, owner: string, mint: string): TransactionInstruction =>
+export const createTokenAccount = (
+  payer: string,
+  owner: string,
+  mint: string,
+  program = tokenProgram,
+): TransactionInstruction =>
   new TransactionInstruction({
     programId: associatedProgram,
     keys: [
       account(payer, 'signs', 'written'),
-      account(tokenAccountOf(owner, mint), 'written'),
+      account(tokenAccountOf(owner, mint, program), 'written'),
       account(owner),
       account(mint),
       { pubkey: SystemProgram.programId, isSigner: false, isWritable: false },
-      account(tokenProgram),
+      account(program),
     ],
     data: Uint8Array.of(1),
   });
@@ -66,9 +71,30 @@ export const createTokenAccount = (payer: string, owner: string, mint: string): 
 export const transferLayout = { tag: 12, amount: 1, decimals: 9, bytes: 10 };
 
 /** Moves an amount between the token accounts of two wallets. @param references named beside, so that the transaction is found by them */
-export function transferChecked(
+export const transferChecked = (
   from: string,
   to: string,
+  amount: Amount,
+  references: readonly string[] = [],
+): TransactionInstruction =>
+  transferBetween(
+    tokenProgram,
+    { from: tokenAccountOf(from, amount.mint), to: tokenAccountOf(to, amount.mint), authority: from },
+    amount,
+    references,
+  );
+
+/** Two token accounts, and the wallet that the first one belongs to. */
+export interface Between {
+  readonly from: string;
+  readonly to: string;
+  readonly authority: string;
+}
+
+/** Moves an amount between any two token accounts of a token program. */
+export function transferBetween(
+  program: string,
+  { from, to, authority }: Between,
   { mint, decimals, amount }: Amount,
   references: readonly string[] = [],
 ): TransactionInstruction {
@@ -77,20 +103,24 @@ export function transferChecked(
   data.writeBigUInt64LE(amount, transferLayout.amount);
   data.writeUInt8(decimals, transferLayout.decimals);
   const keys = [
-    account(tokenAccountOf(from, mint), 'written'),
+    account(from, 'written'),
     account(mint),
-    account(tokenAccountOf(to, mint), 'written'),
-    account(from, 'signs'),
+    account(to, 'written'),
+    account(authority, 'signs'),
     ...references.map((reference) => account(reference)),
   ];
-  return new TransactionInstruction({ programId: tokenProgramKey, keys, data });
+  return new TransactionInstruction({ programId: new PublicKey(program), keys, data });
 }
 
 /** Closes a wallet's empty token account; its rent goes to another wallet. */
 export const closeTokenAccount = (owner: string, mint: string, rentTo: string): TransactionInstruction =>
+  closeAccount(tokenAccountOf(owner, mint), owner, rentTo);
+
+/** Closes an empty token account of the Token program. */
+export const closeAccount = (closed: string, owner: string, rentTo: string): TransactionInstruction =>
   new TransactionInstruction({
     programId: tokenProgramKey,
-    keys: [account(tokenAccountOf(owner, mint), 'written'), account(rentTo, 'written'), account(owner, 'signs')],
+    keys: [account(closed, 'written'), account(rentTo, 'written'), account(owner, 'signs')],
     data: Uint8Array.of(9),
   });
 

@@ -48,6 +48,7 @@ export const stellar: Family<StellarTreasury> = {
     };
   },
 
+  derivesDepositFromPayment: true,
   async isOwnDeposit({ address, payinContract }, paymentId, deposit) {
     const own = stellarDepositOf({ treasury: address, payinContract }, paymentId, deposit.contract !== null);
     return (['scheme', 'address', 'memo', 'contract', 'contractMemo'] as const).every(

@@ -40,7 +40,11 @@ async function run(core: Core, stated: string, options: Options): Promise<void> 
   if (record !== undefined && reason === undefined)
     throw new Error('--record needs --reason "…": what the transaction was, for whoever asks later');
   const signal = AbortSignal.timeout(answer_ms);
-  const deps = strangersOn(core, chainId, transferOwners({ ...core, owed: owedOn(core.database), own: null }));
+  const deps = strangersOn(
+    core,
+    chainId,
+    transferOwners({ ...core, owed: owedOn(core.database), own: null, uses: null }),
+  );
   const { found, unseenBefore } = await strangers(deps, signal);
   if (unseenBefore !== null)
     printError(

@@ -4,6 +4,7 @@ import { type Instant, parseInstant } from '../../../domain/time.ts';
 import { actorText } from '../actors.ts';
 import type { Owner } from '../callers.ts';
 import type { HttpDeps } from '../deps.ts';
+import { issueKey } from '../issueKey.ts';
 import { type Answer, type AnyRoute, ok, route } from '../route.ts';
 import * as schemas from '../schemas/keys.ts';
 import { pageSize } from '../schemas/queries.ts';
@@ -34,18 +35,18 @@ const issuing = (deps: HttpDeps): readonly AnyRoute[] => [
     body: schemas.KeyRequest,
     answers: { 201: { description: 'Issued', schema: schemas.NewKeyResponse } },
     errors,
-    doc: { id: 'issueKey', tag, summary: 'Issue an API key' },
+    doc: {
+      id: 'issueKey',
+      tag,
+      summary: 'Issue an API key',
+      description:
+        'Once this is answered, every instance accepts the key. After a 503 no key was issued: send the request again.',
+    },
     async handle({ caller: { appId }, body, by }) {
       const expiresAt = readExpiry(body.expiresAt ?? null);
       if (isRefusal(expiresAt)) return expiresAt;
-      const issued = await deps.merchants.issueKey(
-        appId,
-        { name: body.name, scope: body.scope ?? 'orders', expiresAt },
-        by,
-      );
+      const issued = await issueKey(deps, appId, { name: body.name, scope: body.scope ?? 'orders', expiresAt }, by);
       if (isRefusal(issued)) return issued;
-      // The key is in this answer alone: it is returned even if it is not in force yet.
-      await deps.shown(issued).catch(() => {});
       const { position: _, ...key } = issued;
       return { status: 201, body: key };
     },

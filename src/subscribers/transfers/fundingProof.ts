@@ -9,6 +9,7 @@ import { forgeryIn, payoutBacking, refundBacking } from '../../../domain/payment
 import type { Transfer } from '../../../domain/payment/events.ts';
 import type { Payment } from '../../../domain/payment/state.ts';
 import type { Owed } from '../../../domain/transfer/owed.ts';
+import type { FundingUses } from './fundingUses.ts';
 import type { OwnMoney } from './ownMoney.ts';
 
 /**
@@ -27,8 +28,13 @@ type Witnesses = ReadonlyMap<ChainId, Witness>;
 /**
  * Proves the money that a payment's transfer is made from. A withdrawal of cashback is made of no payin.
  * @param own null where the signer checks whose money it is (src/signer/backing.ts)
+ * @param uses null where the signer records what the money pays for (src/signer/record.ts)
  */
-export function createFundingProof(chains: Witnesses, own: OwnMoney | null = null): ProveFunding {
+export function createFundingProof(
+  chains: Witnesses,
+  own: OwnMoney | null = null,
+  uses: FundingUses | null = null,
+): ProveFunding {
   const prove = createMoneyProof(chains);
   return async (payment, owed, signal) => {
     const { order } = owed.leg;
@@ -40,11 +46,12 @@ export function createFundingProof(chains: Witnesses, own: OwnMoney | null = nul
     }
     const { payins, needed } = backing;
     await mustBeOurs(own?.objectionToPayins(owed.key.id, payment, payins));
-    return prove(
-      payins.map(({ transfer }) => transfer),
-      needed,
-      signal,
-    );
+    const transfers = payins.map(({ transfer }) => transfer);
+    const still = await prove(transfers, needed, signal);
+    return async () => {
+      await still();
+      await mustBeOurs(uses?.useForPayment(owed.key.id, payment, transfers));
+    };
   };
 }
 
@@ -90,12 +97,20 @@ async function mustBeOurs(objection: Promise<string | undefined> | undefined): P
   if (why !== undefined) throw unproven(why);
 }
 
-/** Proves money that no payment takes up before it goes back. @param own as for `createFundingProof` */
-export function createUnmatchedProof(chains: Witnesses, own: OwnMoney | null): ProveMoney {
+/** Proves money that no payment takes up before it goes back. @param own as for `createFundingProof`, like `uses` */
+export function createUnmatchedProof(
+  chains: Witnesses,
+  own: OwnMoney | null,
+  uses: FundingUses | null = null,
+): ProveMoney {
   const prove = createMoneyProof(chains);
   return async (transfers, needed, signal) => {
     for (const transfer of transfers) await mustBeOurs(own?.objectionToUnmatched(transfer));
-    return prove(transfers, needed, signal);
+    const still = await prove(transfers, needed, signal);
+    return async () => {
+      await still();
+      for (const transfer of transfers) await mustBeOurs(uses?.objectionToRefund(transfer));
+    };
   };
 }
 

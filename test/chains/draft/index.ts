@@ -32,5 +32,6 @@ export const draft = {
     };
   },
   isOwnDeposit: async () => false,
+  derivesDepositFromPayment: true,
   openSigner: ({ address }) => createSigner(address),
 } satisfies Family;

@@ -123,6 +123,9 @@ describe('money that came in', () => {
     given([used])
       .when((state) => useFunding(state, 'two', minute(2)))
       .thenRefused('forbidden');
+    given([used, { type: 'FundingUsed', data: { paymentId: 'two', usedAt: minute(2) } }])
+      .when((state) => useFunding(state, 'two', minute(3)))
+      .thenRefused('forbidden');
   });
 });
 

@@ -126,6 +126,25 @@ describe('before a payout is signed', () => {
     }
   });
 
+  it('it is refused once its turn has come, when what funded it has paid for another payment', async () => {
+    const asked: string[] = [];
+    const uses = (objection?: string) => ({
+      async useForPayment(id: string, _: unknown, transfers: readonly Transfer[]) {
+        asked.push(`${id} ${transfers.map(({ txHash }) => txHash)}`);
+        return objection;
+      },
+      objectionToRefund: async () => objection,
+    });
+    const chains = chainThat({ agreed: true });
+    await (await proveWith(createFundingProof(chains, null, uses()), p.ordered))();
+    assert.deepEqual(asked, [`${p.terms().paymentId} ${p.payin().txHash}`]);
+    const used = await proveWith(createFundingProof(chains, null, uses('used')), p.ordered);
+    await assert.rejects(used, isUnproven);
+    const back = (objection?: string) => createUnmatchedProof(chains, null, uses(objection))([p.payin()], 1n, signal);
+    await (await back())();
+    await assert.rejects(await back('used'), isUnproven);
+  });
+
   it('it is refused when no node of the chain is configured any more', async () => {
     const proof = createFundingProof(new Map());
     await assert.rejects(proveWith(proof, p.ordered), /no node of Base is configured/);

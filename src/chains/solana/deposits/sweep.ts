@@ -30,11 +30,13 @@ const partsMax = 8;
  * Token accounts are emptied and closed one by one, and only if their payment has recorded everything that came in and that it takes up:
  * of a closed account nobody reads what came in.
  * @param paymentOf throws Unavailable
+ * @param recoverTokens has keys of deposits, which nothing here sees
  */
 export function createSolanaSweep(
   config: SolanaConfig,
   paymentOf: (paymentId: string) => Promise<PaymentState>,
   rpc: SolanaRpc = createSolanaRpc(config),
+  recoverTokens?: DepositSweep['recoverTokens'],
 ): DepositSweep {
   const { treasury, fees } = config;
   const { tokens } = solanaChain();
@@ -69,6 +71,8 @@ export function createSolanaSweep(
     depositsMax: 1,
 
     async ready() {},
+
+    ...(recoverTokens && { recoverTokens }),
 
     async held(deposits, signal) {
       const found = await late.answer((node) => amounts(node, deposits), signal);

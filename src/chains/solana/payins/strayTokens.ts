@@ -4,7 +4,7 @@
  */
 import { boundedMap } from '../../boundedMap.ts';
 import { inParallel } from '../../inParallel.ts';
-import { ask, list, object, RpcFailed, text } from '../../node/jsonRpc.ts';
+import { ask, list, object, RpcFailed, text, whole } from '../../node/jsonRpc.ts';
 import type { StrayTokens } from '../../ports.ts';
 import { callsAtOnce } from '../config.ts';
 import { type AsOf, options } from '../reads.ts';
@@ -41,7 +41,8 @@ export function createStrayTokens(accountsOf: AddressBook): FindStrayTokens {
       return held
         .flat()
         .filter(({ account, amount }) => amount > 0n && !read.has(account))
-        .slice(0, reportedMax);
+        .slice(0, reportedMax)
+        .map(({ account, token, amount }) => ({ owner, account, token, amount }));
     });
     return found.flat();
   };
@@ -49,24 +50,42 @@ export function createStrayTokens(accountsOf: AddressBook): FindStrayTokens {
 
 const unanswered: readonly RpcFailed['kind'][] = ['refused', 'malformed', 'tooLarge'];
 
+/** What an owner holds in one token account. */
+export interface HeldTokens extends StrayTokens {
+  readonly decimals: number;
+  /** The token program that keeps it. */
+  readonly program: string;
+}
+
+/** Reads all token accounts of an owner that a token program keeps. @throws RpcFailed */
+export function heldTokensOf(
+  node: SolanaNode,
+  owner: string,
+  program: string,
+  asOf: AsOf,
+): Promise<readonly HeldTokens[]> {
+  const config = { ...options(asOf), encoding: 'jsonParsed' };
+  return ask(node, 'getTokenAccountsByOwner', [owner, { programId: program }, config], (answer) =>
+    list(object(answer)['value']).map((entry) => {
+      const { pubkey, account } = object(entry);
+      const { info } = object(object(object(object(account)['data'])['parsed']));
+      const { mint, tokenAmount } = object(info);
+      const { amount, decimals } = object(tokenAmount);
+      const units = { amount: BigInt(text(amount)), decimals: Number(whole(decimals)) };
+      return { owner, account: text(pubkey), token: text(mint), program, ...units };
+    }),
+  );
+}
+
 /** Some providers do not offer the method, and anybody can make its answer too large: then nothing is found. */
 async function tokensOf(
   node: SolanaNode,
   owner: string,
   programId: string,
   asOf: AsOf,
-): Promise<readonly StrayTokens[]> {
-  const config = { ...options(asOf), encoding: 'jsonParsed' };
+): Promise<readonly HeldTokens[]> {
   try {
-    return await ask(node, 'getTokenAccountsByOwner', [owner, { programId }, config], (answer) =>
-      list(object(answer)['value']).map((entry) => {
-        const { pubkey, account } = object(entry);
-        const { info } = object(object(object(object(account)['data'])['parsed']));
-        const { mint, tokenAmount } = object(info);
-        const { amount } = object(tokenAmount);
-        return { owner, account: text(pubkey), token: text(mint), amount: BigInt(text(amount)) };
-      }),
-    );
+    return await heldTokensOf(node, owner, programId, asOf);
   } catch (error) {
     if (error instanceof RpcFailed && unanswered.includes(error.kind)) return [];
     throw error;

@@ -12,7 +12,16 @@ import {
 } from '@solana/web3.js';
 import type { TransferOrder } from '../../ports.ts';
 import { signature_bytes } from '../addresses.ts';
-import { type Amount, closeTokenAccount, createTokenAccount, transferChecked } from '../tokenProgram.ts';
+import {
+  type Amount,
+  closeAccount,
+  closeTokenAccount,
+  createTokenAccount,
+  tokenAccountOf,
+  tokenProgram,
+  transferBetween,
+  transferChecked,
+} from '../tokenProgram.ts';
 
 /** A message without signatures, in base64. */
 export interface SolanaPayload {
@@ -86,6 +95,31 @@ export function sweepMessage(treasury: string, deposited: Deposited, terms: Term
     createTokenAccount(treasury, treasury, token.address),
     transferChecked(owner, treasury, amountOf(deposited)),
     closeTokenAccount(owner, token.address, treasury),
+  ]);
+}
+
+/** What a token account of a deposit's owner holds, of any mint and in any account. */
+export interface StrayHeld {
+  readonly owner: string;
+  readonly account: string;
+  readonly token: string;
+  readonly decimals: number;
+  readonly amount: bigint;
+  /** The token program that keeps it. */
+  readonly program: string;
+}
+
+/**
+ * Moves all that a token account holds to the treasury's account for the mint, which the payer creates if need be. An account of the Token
+ * program is closed, and its rent goes to the payer; one with extensions may hold withheld fees and stays.
+ */
+export function recoveryMessage(payer: string, treasury: string, held: StrayHeld, terms: Terms): Uint8Array {
+  const { owner, account, token, decimals, amount, program } = held;
+  const to = tokenAccountOf(treasury, token, program);
+  return compile(payer, terms, [
+    createTokenAccount(payer, treasury, token, program),
+    transferBetween(program, { from: account, to, authority: owner }, { mint: token, decimals, amount }),
+    ...(program === tokenProgram ? [closeAccount(account, owner, payer)] : []),
   ]);
 }
 

@@ -1,4 +1,5 @@
 /** API keys: issued and shown once, renamed, revoked. */
+
 import Type, { type Static } from 'typebox';
 import { isRefusal } from '../../../../domain/decider.ts';
 import { type Instant, plus } from '../../../../domain/time.ts';
@@ -7,6 +8,7 @@ import { type KeysModel, keysPage } from '../../../../web/dashboard/keys.ts';
 import { emptyForm, type FormState } from '../../../../web/parts/form.ts';
 import { appPaths } from '../../../../web/parts/paths.ts';
 import type { HttpDeps } from '../../deps.ts';
+import { issueKey } from '../../issueKey.ts';
 import { oneOf, Uuid } from '../../schemas/base.ts';
 import { entry, fields, noFields } from '../fields.ts';
 import type { Frames } from '../frames.ts';
@@ -45,10 +47,9 @@ export function keyPages(deps: Deps, frames: Frames): readonly (AnyPage | AnyFor
       async act(visit) {
         const { appId } = visit.visitor;
         const { name, scope } = visit.fields;
-        const issued = await merchants.issueKey(appId, { name, scope, expiresAt: expiryOf(visit.fields) }, visit.by);
+        const issued = await issueKey(deps, appId, { name, scope, expiresAt: expiryOf(visit.fields) }, visit.by);
         if (isRefusal(issued)) return issued;
         // The key is in this answer alone: a page that is led to could be read again.
-        await shown(issued).catch(() => {});
         return listed(visit, emptyForm, { key: issued.key, name, scope });
       },
       again: listed,

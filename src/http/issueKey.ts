@@ -1,0 +1,30 @@
+/** A new API key is answered when every instance accepts it. Its text is in that answer alone, so no retry can return the same key. */
+import type { By } from '../../commands/handle.ts';
+import type { KeyRequest, ShownKey } from '../../commands/manageMerchant.ts';
+import { isRefusal, type Refusal } from '../../domain/decider.ts';
+import type { Owners } from './deps.ts';
+import { unavailable } from './errors.ts';
+
+const retry_s = 2;
+
+/**
+ * Issues a key, and revokes it if it is not in force in time: then nobody has it, and the same request issues another one. Crash before the
+ * revocation: nobody has the key.
+ * @throws ApiError unavailable
+ */
+export async function issueKey(
+  { merchants, shown }: Pick<Owners, 'merchants' | 'shown'>,
+  appId: string,
+  request: KeyRequest,
+  by: By,
+): Promise<ShownKey | Refusal> {
+  const issued = await merchants.issueKey(appId, request, by);
+  if (isRefusal(issued)) return issued;
+  try {
+    await shown(issued);
+  } catch (error) {
+    await merchants.revokeKey(appId, issued.keyId, by).catch(() => {});
+    throw unavailable('No key was issued: send the same request again.', retry_s, error);
+  }
+  return issued;
+}
