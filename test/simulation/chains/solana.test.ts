@@ -81,7 +81,10 @@ describe('a simulated Solana', () => {
       kernel.advance(4 * tick_ms);
     }
     const list = (more: object): readonly string[] => {
-      const listed: readonly { signature: string }[] = ask('getSignaturesForAddress', account, { ...confirmed, ...more });
+      const listed: readonly { signature: string }[] = ask('getSignaturesForAddress', account, {
+        ...confirmed,
+        ...more,
+      });
       return listed.map(({ signature }) => signature);
     };
     const [newest, oldest] = list({});
