@@ -11,16 +11,13 @@ import { chainClient } from '../support/anvil.ts';
 import { createCustomers } from '../support/customers.ts';
 import { createSandbox, type SandboxOptions } from '../support/sandbox.ts';
 
-export const crashPoints = ['BatchSigned.afterAppend', 'PayoutConfirmed.afterAppend'];
+const points = ['BatchSigned.afterAppend', 'PayoutConfirmed.afterAppend'];
 const [from, to] = [8453, 1] as const;
 const settings = { [`POLL_MS_${from}`]: '50', [`POLL_MS_${to}`]: '50' };
 const together = { ...settings, [`PAYOUT_BATCH_${to}`]: '2', [`PAYOUT_BATCH_WAIT_SECONDS_${to}`]: '8' };
 
-/** Specs of one world whose service dies at each of the points. @param points default: all */
-export function batchesSurviveCrashes({
-  points = crashPoints,
-  ...options
-}: Pick<SandboxOptions, 'eventStoreUrl' | 'onRealNodes'> & { readonly points?: readonly string[] } = {}): void {
+/** Specs of one world whose service dies at each of the points. */
+export function batchesSurviveCrashes(options: Pick<SandboxOptions, 'eventStoreUrl' | 'onRealNodes'> = {}): void {
   const sandbox = createSandbox({ chains: [from, to], ...options });
   const customers = createCustomers(sandbox);
   after(() => sandbox.destroy());
