@@ -11,18 +11,18 @@ import { type StartedSolana, startSolana } from '../../sandbox/solana/start.ts';
 import { onStop } from '../support/hooks.ts';
 import { describeOnReal, type RealNode, startRealSolana } from '../support/realNodes.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
-import { callsIn, contexts, envelopeBodies, envelopes, notKeys, unknownSignatures } from './solanaCalls.ts';
 import {
-  askBoth,
-  assertSameAnswer,
+  assertSame,
   type Both,
-  callBoth,
+  call as callNode,
   type Difference,
   type HttpAnswer,
-  mapValues,
+  mapFields,
   onBoth,
-  shapeOf,
-} from './solanaComparison.ts';
+  post,
+} from './comparison.ts';
+import { callsIn, contexts, envelopeBodies, envelopes, notKeys, unknownSignatures } from './solanaCalls.ts';
+import { shapeOf } from './solanaComparison.ts';
 import { meantDifferences, methodsOfValidators } from './solanaDifferences.ts';
 import {
   call,
@@ -91,12 +91,13 @@ describeOnReal(['SOLANA'], 'the sandbox’s Solana answers as Agave 4.2.0', () =
     meantDifferences.some(({ explains }) => explains?.({ method, params }, difference) ?? false);
 
   async function compareCall(method: string, params: unknown): Promise<void> {
-    const answers = await callBoth(urls, method, params);
-    assertSameAnswer(`${method} ${JSON.stringify(params)}`, answers, httpShape, isMeant(method, params));
+    const answers = await onBoth(urls, (url) => callNode(url, method, params));
+    assertSame(`${method} ${JSON.stringify(params)}`, answers, httpShape, isMeant(method, params));
   }
 
   it('to requests that are no usual calls', async () => {
-    for (const [name, request] of envelopes()) assertSameAnswer(name, await askBoth(urls, request), httpShape);
+    for (const [name, request] of envelopes())
+      assertSame(name, await onBoth(urls, (url) => post(url, null, { headers: {}, ...request })), httpShape);
   });
 
   async function compareAllCalls(): Promise<void> {
@@ -111,7 +112,9 @@ describeOnReal(['SOLANA'], 'the sandbox’s Solana answers as Agave 4.2.0', () =
 
   it('to methods of validators, which the sandbox does not have', async () => {
     for (const method of methodsOfValidators) {
-      const { imitation, real } = await callBoth(urls, method, method === 'getBlockCommitment' ? [5] : undefined);
+      const { imitation, real } = await onBoth(urls, (url) =>
+        callNode(url, method, method === 'getBlockCommitment' ? [5] : undefined),
+      );
       assert.equal((imitation.body as Reply).error?.code, -32601);
       assert.notEqual((real.body as Reply).error?.code, -32601, method);
     }
@@ -132,7 +135,7 @@ describeOnReal(['SOLANA'], 'the sandbox’s Solana answers as Agave 4.2.0', () =
 
   describe('to transactions', () => {
     const compareOnBoth = async (asked: string, run: (url: string) => Promise<unknown>, isOtherProgram = false) =>
-      assertSameAnswer(asked, await onBoth(urls, run), (answer) => withoutVarying(answer, isOtherProgram));
+      assertSame(asked, await onBoth(urls, run), (answer) => withoutVarying(answer, isOtherProgram));
 
     async function compareTransaction(name: string, bytes: Both<Uint8Array>, isOtherProgram: boolean): Promise<void> {
       const bytesFor = (url: string) => encoded(url === urls.real ? bytes.real : bytes.imitation);
@@ -391,7 +394,7 @@ describeOnReal(['SOLANA'], 'the sandbox’s Solana answers as Agave 4.2.0', () =
       for (const [at, body] of bodies.entries()) {
         const method = /"method":"(\w+)"/.exec(body)?.[1] ?? '';
         const answers = { imitation: replies.imitation[at], real: replies.real[at] };
-        assertSameAnswer(body, answers, (all) => all?.map(replyShape), isMeant(method, undefined));
+        assertSame(body, answers, (all) => all?.map(replyShape), isMeant(method, undefined));
       }
     });
 
@@ -446,7 +449,7 @@ describeOnReal(['SOLANA'], 'the sandbox’s Solana answers as Agave 4.2.0', () =
           return { method, notices: isOnce ? shapeOf(all.slice(0, 1)) : all };
         });
       });
-      assertSameAnswer('notifications', told, (all) => withoutVarying(all, false));
+      assertSame('notifications', told, (all) => withoutVarying(all, false));
     });
   });
 });
@@ -466,9 +469,9 @@ interface Notice {
   readonly params: { readonly subscription: number; readonly result: unknown };
 }
 
-const httpShape = ({ status, type, body }: HttpAnswer) => ({
+const httpShape = ({ status, contentType, body }: HttpAnswer) => ({
   status,
-  type,
+  contentType,
   body: Array.isArray(body) ? body.map(replyShape) : replyShape(body),
 });
 
@@ -507,7 +510,7 @@ function withoutVarying(value: unknown, isOtherProgram: boolean, key = ''): unkn
   if (key === 'message' && typeof value === 'string') return value.replace(/(Versioned\w+: ).*/, '$1…');
   if (Array.isArray(value)) return value.map((each) => withoutVarying(each, isOtherProgram));
   if (typeof value === 'object' && value !== null)
-    return mapValues(value, (each, field) => withoutVarying(each, isOtherProgram, field));
+    return mapFields(value, (each, field) => withoutVarying(each, isOtherProgram, field));
   if (typeof value !== 'string') return value;
   if (longBytes.test(value)) return 'bytes';
   return value.replace(/consumed \d+ of \d+/, 'consumed');

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Memo, Operation, TransactionBuilder } from '@stellar/stellar-sdk';
 import fc from 'fast-check';
 import { describeOnReal } from '../support/realNodes.ts';
+import { type Both, call, type HttpAnswer, type Nodes, onBoth as onNodes, post } from './comparison.ts';
 import { bodies, exchanges, type Facts, methods, paramsOf } from './stellar/calls.ts';
 import { meantDifferences, meantFor } from './stellar/differences.ts';
 import { generatedCall, placed } from './stellar/generated.ts';
@@ -27,7 +28,7 @@ import {
   refusedScenarios,
   type Scenario,
 } from './stellar/scenarios.ts';
-import { askBoth, assertSameAnswer, type Both, call, type HttpAnswer, type Nodes, send } from './stellarComparison.ts';
+import { assertSameAnswer } from './stellarComparison.ts';
 
 /** Set it to repeat a run. */
 const seed = Number(process.env['ANSWERS_SEED'] || randomInt(2 ** 31));
@@ -123,12 +124,12 @@ describeOnReal(['STELLAR'], 'the imitated Stellar answers as a node does', () =>
   describe('requests', () => {
     for (const [about, body] of Object.entries(bodies)) {
       it(about || 'an empty body', async () => {
-        assertSameAnswer(about, await askBoth(pair.nodes, (url) => send(url, body)), meantFor('getNetwork'));
+        assertSameAnswer(about, await onNodes(pair.nodes, (url) => post(url, body)), meantFor('getNetwork'));
       });
     }
     for (const [about, { path = '/', init }] of Object.entries(exchanges)) {
       it(about, async () => {
-        const answers = await askBoth(pair.nodes, (url) => send(`${url}${path}`, '', init));
+        const answers = await onNodes(pair.nodes, (url) => post(`${url}${path}`, '', init));
         assertSameAnswer(about, answers, meantFor('getNetwork'));
       });
     }

@@ -28,7 +28,7 @@ import { freeze } from '../../support/processTable.ts';
 import { startRealStellar } from '../../support/realNodes.ts';
 import { addressArg } from '../../support/stellar.ts';
 import { temporaryDirectory } from '../../support/temporaryDirectory.ts';
-import { type Both, call, type Nodes } from '../stellarComparison.ts';
+import { type Both, call, type Nodes } from '../comparison.ts';
 
 export type Side = keyof Nodes;
 export type Op = Parameters<TransactionBuilder['addOperation']>[0];
