@@ -1,7 +1,7 @@
 /**
  * `npm test`: the specs of the gate in a few processes side by side, types, lint and rules beside them, and one report. `--full`
  * (`npm run test:full`) adds the spec files and cases that only the full suite has.
- * With files as arguments it runs those alone, and `--bundled` starts programs from bundles as a whole run does.
+ * With files as arguments it runs those alone, each once and in this order, and `--bundled` starts programs from bundles as a whole run does.
  * `--times FILE` writes wall and processor seconds of each file as JSON. `--require-real-store` fails unless every spec of
  * the real event store has run, `--require-real-nodes` unless every spec of the real chain nodes has. One spec runs by itself with `npx mocha`.
  */
@@ -42,7 +42,7 @@ const isWhole = positionals.length === 0;
 // Shards inherit both (test/support/suite.ts).
 process.env['SUITE'] = values.full ? 'full' : 'gate';
 process.env['BLOCK_TIME_S'] = String(blockTimeAt(pace));
-const files = isWhole ? specFiles(values) : positionals;
+const files = isWhole ? specFiles(values) : [...new Set(positionals)];
 const count = process.env['EVENTSTORE_URL'] ? givenStoreShards : Number(values.shards ?? defaultShards);
 
 const folder = mkdtempSync(join(tmpdir(), 'payment-intents-suite-'));

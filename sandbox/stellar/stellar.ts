@@ -52,17 +52,18 @@ export async function createStellar(options: StellarOptions): Promise<Stellar> {
     genesis: (view) => genesis({ network, view, ledger: { sequence: 0, closedAt_s: 0 } }),
   });
   const queue = createQueue();
+  const closeLedger = () => chain.close(queue.take(chain.next().sequence));
   const node: Node = {
     chain,
     queue,
     faults: createFaults(),
     submitted: () => {
-      if (ledger_ms === 'instant') chain.close(queue.take());
+      if (ledger_ms === 'instant') closeLedger();
     },
     friendbotUrl: () => `${server.url}/friendbot`,
   };
   const server = await serve(() => node, options.port ?? 0);
-  const timer = typeof ledger_ms === 'number' ? setInterval(() => chain.close(queue.take()), ledger_ms) : undefined;
+  const timer = typeof ledger_ms === 'number' ? setInterval(closeLedger, ledger_ms) : undefined;
   timer?.unref();
   return {
     rpcUrl: server.url,

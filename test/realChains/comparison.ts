@@ -1,209 +1,131 @@
-/** Asks an imitation and a real node the same and compares the answers: HTTP status, error and the shape of the result. */
+/** Asks an imitation of a node and a real node the same. Each family compares the shapes of its own answers. */
 import assert from 'node:assert/strict';
 
-export interface Nodes {
-  /** URLs. */
-  readonly imitation: string;
-  readonly real: string;
+export interface Both<T> {
+  readonly imitation: T;
+  readonly real: T;
 }
 
-export interface Asked {
-  readonly method: string;
-  /** The circumstances or the kind of parameters, in words. */
-  readonly about: string;
-  /** Omitted: the request has no params. */
-  readonly params?: unknown;
-}
+/** URLs of an imitation and of the real node. */
+export type Nodes = Both<string>;
 
 export interface HttpAnswer {
   readonly status: number;
+  readonly contentType: string | null;
   /** Parsed JSON, or the text that is none. */
   readonly body: unknown;
 }
 
-export interface Answers {
-  readonly asked: Asked;
-  readonly imitation: HttpAnswer;
-  readonly real: HttpAnswer;
+const timeout_ms = 30_000;
+
+export const jsonHeaders = { 'content-type': 'application/json' } as const;
+
+/** Runs something on both nodes at the same time. */
+export async function onBoth<T, On = string>(nodes: Both<On>, run: (on: On) => Promise<T>): Promise<Both<T>> {
+  const [imitation, real] = await Promise.all([run(nodes.imitation), run(nodes.real)]);
+  return { imitation, real };
 }
 
-/** A difference that stays, with its reason. It is a row of docs/real-chains.md. */
-export interface MeantDifference {
-  readonly methods: readonly string[];
-  /** The cases that it concerns. Default: all. */
-  readonly about?: readonly string[];
-  /** Each must match a difference that the spec finds, so that no row outlives its difference. */
-  readonly differences: readonly RegExp[];
-  readonly real: string;
-  readonly imitation: string;
-  readonly reason: string;
+/** Sends one HTTP request: by default a POST of JSON. */
+export async function post(url: string, body: string | null, init: RequestInit = {}): Promise<HttpAnswer> {
+  const signal = AbortSignal.timeout(timeout_ms);
+  const response = await fetch(url, { method: 'POST', headers: jsonHeaders, body, signal, ...init });
+  const { status, headers } = response;
+  return { status, contentType: headers.get('content-type'), body: parsed(await response.text()) };
 }
 
-const answer_ms = 20_000;
+/** Calls a JSON-RPC method. @param params undefined: the request has none */
+export const call = (url: string, method: string, params?: unknown): Promise<HttpAnswer> =>
+  post(url, JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }));
 
-export async function post(url: string, body: string, init: RequestInit = {}): Promise<HttpAnswer> {
-  const headers = { 'content-type': 'application/json' };
-  const signal = AbortSignal.timeout(answer_ms);
-  const response = await fetch(url, { method: 'POST', headers, body, signal, ...init });
-  return { status: response.status, body: parsed(await response.text()) };
-}
-
-/** Asks both nodes at the same time. */
-export async function askBoth(nodes: Nodes, asked: Asked): Promise<Answers> {
-  const { method, params } = asked;
-  return postBoth(nodes, asked, JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }));
-}
-
-/** Sends both nodes the same body, which need not be JSON-RPC. */
-export async function postBoth(nodes: Nodes, asked: Asked, body: string, init?: RequestInit): Promise<Answers> {
-  const [imitation, real] = await Promise.all([post(nodes.imitation, body, init), post(nodes.real, body, init)]);
-  return { asked, imitation, real };
-}
-
-/** Returns the result of an answer. @throws AssertionError when the answer is an error */
-export function resultOf({ asked }: Pick<Answers, 'asked'>, { body }: HttpAnswer): unknown {
-  const { result, error } = asObject(body) ?? {};
-  assert.ok(error === undefined && result !== undefined, `${asked.method}, ${asked.about}: ${JSON.stringify(body)}`);
-  return result;
-}
-
-/** A type by name, each field's shape, or the shapes that occur in a list. */
-export type Shape = string | { readonly [field: string]: Shape } | readonly Shape[];
-
-/** Reduces hashes, numbers and times to their kind, and a list to the different shapes of its elements. */
-export function shapeOf(value: unknown): Shape {
-  if (value === null) return 'null';
-  if (typeof value === 'string') return kindOfText(value);
-  if (Array.isArray(value)) {
-    const shapes = new Map(value.map(shapeOf).map((shape) => [JSON.stringify(shape), shape]));
-    return [...shapes].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, shape]) => shape);
-  }
-  const fields = asObject(value);
-  if (!fields) return typeof value;
-  const names = Object.keys(fields).toSorted();
-  return Object.fromEntries(names.map((name) => [name, shapeOf(fields[name])]));
-}
-
-function kindOfText(text: string): string {
-  if (text === '') return 'empty text';
-  if (/^0x[\da-f]{64}$/i.test(text)) return '32 bytes in hex';
-  if (/^0x[\da-f]{40}$/i.test(text)) return '20 bytes in hex';
-  if (/^0x[\da-f]*$/i.test(text)) return 'hex';
-  if (/^-?\d+$/.test(text)) return 'digits';
-  if (/^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text)) return 'time';
-  return 'text';
-}
-
-/** What an error means to its reader, in a word. */
-export type KindOfError = (
-  asked: Asked,
-  error: { readonly code: number | undefined; readonly message: string },
-) => string;
-
-/** Returns each difference as `where: of the imitation | of the real node`. */
-export function differencesOf(answers: Answers, kindOfError: KindOfError): readonly string[] {
-  const { asked, imitation, real } = answers;
-  const [ours, theirs] = [imitation, real].map(({ body }) => envelopeOf(asked, body, kindOfError)) as [Fields, Fields];
-  const status = between('HTTP status', `${imitation.status}`, `${real.status}`);
-  const outcomes = [ours, theirs].map(outcomeOf);
-  if (outcomes[0] === outcomes[1]) return [...status, ...between('', ours, theirs)];
-  return [...status, `outcome: ${[ours, theirs].map(outcomeInFull).join(' | ')}`];
-}
-
-type Fields = { readonly [field: string]: Shape };
-
-const outcomeOf = (fields: Fields): string =>
-  ['error', 'result', 'batch'].find((name) => fields[name] !== undefined) ?? 'no JSON-RPC';
-
-function outcomeInFull(fields: Fields): string {
-  const { code, kind } = (asObject(fields['error']) ?? {}) as Record<string, unknown>;
-  return code === undefined ? outcomeOf(fields) : `error ${code} (${kind})`;
-}
-
-/** Of a batch: each answer's. Of anything else: the shape, with the error's code and kind in place of its message. */
-function envelopeOf(asked: Asked, body: unknown, kindOfError: KindOfError): Fields {
-  if (Array.isArray(body)) {
-    const shapes = body.map((each) => JSON.stringify(envelopeOf(asked, each, kindOfError)));
-    return { batch: [...new Set(shapes)].map((shape): Shape => JSON.parse(shape)) };
-  }
-  const { error, result, ...envelope } = asObject(body) ?? { body };
-  const failure = asObject(error);
-  if (!failure) return { ...(shapeOf(envelope) as object), ...(result !== undefined && { result: shapeOf(result) }) };
-  const { code, message, ...more } = failure;
-  const read = { code: typeof code === 'number' ? code : undefined, message: String(message) };
-  const shape = { code: String(code), kind: kindOfError(asked, read), ...(shapeOf(more) as object) };
-  return { ...(shapeOf(envelope) as object), error: shape };
-}
-
-function between(where: string, imitation: Shape | undefined, real: Shape | undefined): readonly string[] {
-  if (JSON.stringify(imitation) === JSON.stringify(real)) return [];
-  const [ours, theirs] = [asObject(imitation), asObject(real)];
-  if (ours && theirs) {
-    const fields = [...new Set([...Object.keys(ours), ...Object.keys(theirs)])];
-    return fields.flatMap((field) =>
-      between(
-        where ? `${where}.${field}` : field,
-        ours[field] as Shape | undefined,
-        theirs[field] as Shape | undefined,
-      ),
-    );
-  }
-  if (Array.isArray(imitation) && Array.isArray(real) && imitation.length === 1 && real.length === 1)
-    return between(`${where}[]`, imitation[0] as Shape, real[0] as Shape);
-  const text = (shape: Shape | undefined) =>
-    shape === undefined ? 'absent' : typeof shape === 'string' ? shape : JSON.stringify(shape);
-  return [`${where}: ${text(imitation)} | ${text(real)}`];
-}
-
-/** Compares answers, and remembers which of the meant differences were found. */
-export function createComparison(meant: readonly MeantDifference[], kindOfError: KindOfError) {
-  const found = new Set<RegExp>();
-
-  const isMeant = ({ method, about }: Asked, difference: string): boolean =>
-    meant
-      .filter((row) => row.methods.includes(method) && (row.about?.includes(about) ?? true))
-      .flatMap(({ differences }) => differences.filter((each) => each.test(difference)))
-      .map((each) => found.add(each)).length > 0;
-
-  return {
-    /** @throws AssertionError with the request and both answers */
-    assertSameAnswer(answers: Answers): void {
-      const { asked, imitation, real } = answers;
-      const differences = differencesOf(answers, kindOfError).filter((each) => !isMeant(asked, each));
-      if (differences.length === 0) return;
-      const text = (answer: HttpAnswer) => JSON.stringify(answer).slice(0, 1_500);
-      assert.fail(
-        [
-          `${asked.method}, ${asked.about}: ${JSON.stringify(asked.params)?.slice(0, 500)}`,
-          ...differences.map((each) => `  ${each}`),
-          `imitation ${text(imitation)}`,
-          `real node ${text(real)}`,
-        ].join('\n'),
-      );
-    },
-
-    /** Returns the meant differences that no compared answer has shown. */
-    unseen: (): readonly RegExp[] =>
-      meant.flatMap(({ differences }) => differences).filter((difference) => !found.has(difference)),
-  };
-}
-
-/** Returns the rows as docs/real-chains.md has them. */
-export const rowsOf = (meant: readonly MeantDifference[]): readonly string[] =>
-  meant.map(
-    ({ methods, real, imitation, reason }) =>
-      `| ${methods.map((method) => `\`${method}\``).join(', ')} | ${real} | ${imitation} | ${reason} |`,
-  );
-
-const asObject = (value: unknown): Readonly<Record<string, unknown>> | undefined =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Readonly<Record<string, unknown>>)
-    : undefined;
-
+/** @returns the text where it is no JSON */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
     return text;
   }
+}
+
+export const asObject = (value: unknown): Readonly<Record<string, unknown>> | undefined =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Readonly<Record<string, unknown>>)
+    : undefined;
+
+/** Maps the fields of an object, in the order of their names. */
+export const mapFields = <T>(object: object, map: (value: unknown, field: string) => T): Readonly<Record<string, T>> =>
+  Object.fromEntries(
+    Object.entries(object)
+      .toSorted(([one], [other]) => (one < other ? -1 : 1))
+      .map(([field, value]) => [field, map(value, field)]),
+  );
+
+/** A type by name, each field's shape, or the shapes that occur in a list. */
+export type Shape = string | { readonly [field: string]: Shape } | readonly Shape[];
+
+export interface ShapeOptions {
+  /** Names what a text is: content of the same kind is not compared. */
+  readonly kindOfText: (text: string) => string;
+  /** A shape of the field's own; undefined where it has none. */
+  readonly ofField?: (name: string, value: unknown) => Shape | undefined;
+}
+
+/** Reduces hashes, numbers and times to their kind, and a list to the different shapes of its elements. */
+export function createShapes({ kindOfText, ofField }: ShapeOptions): (value: unknown) => Shape {
+  return function shapeOf(value: unknown): Shape {
+    if (value === null || value === undefined) return 'null';
+    if (typeof value === 'string') return kindOfText(value);
+    if (Array.isArray(value)) {
+      const shapes = new Map(value.map(shapeOf).map((shape) => [JSON.stringify(shape), shape]));
+      return [...shapes].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, shape]) => shape);
+    }
+    const fields = asObject(value);
+    if (!fields) return typeof value;
+    return mapFields(fields, (inner, name) => ofField?.(name, inner) ?? shapeOf(inner));
+  };
+}
+
+export interface Difference {
+  /** Fields and places, such as `.result.value[0].err`; empty for the whole. */
+  readonly path: string;
+  readonly imitation: unknown;
+  readonly real: unknown;
+}
+
+/** Lists where two values differ, each by its deepest path. Lists of different lengths differ as a whole. */
+export function differencesIn({ imitation, real }: Both<unknown>, path = ''): readonly Difference[] {
+  const [ours, theirs] = [asObject(imitation), asObject(real)];
+  if (ours && theirs) {
+    const fields = new Set([...Object.keys(ours), ...Object.keys(theirs)]);
+    return [...fields].flatMap((field) =>
+      differencesIn({ imitation: ours[field], real: theirs[field] }, `${path}.${field}`),
+    );
+  }
+  if (Array.isArray(imitation) && Array.isArray(real) && imitation.length === real.length)
+    return imitation.flatMap((each, at) => differencesIn({ imitation: each, real: real[at] }, `${path}[${at}]`));
+  return Object.is(imitation, real) ? [] : [{ path, imitation, real }];
+}
+
+const shownMax = 3_000;
+const shown = (value: unknown): string => (JSON.stringify(value) ?? 'undefined').slice(0, shownMax);
+
+/**
+ * @param reduce an answer to the part that must be equal
+ * @param isMeant whether a difference is listed as meant
+ * @throws AssertionError with the request, the differences and both answers
+ */
+export function assertSame<T>(
+  asked: string,
+  answers: Both<T>,
+  reduce: (answer: T) => unknown,
+  isMeant: (difference: Difference) => boolean = () => false,
+): void {
+  const compared = { imitation: reduce(answers.imitation), real: reduce(answers.real) };
+  const differences = differencesIn(compared).filter((difference) => !isMeant(difference));
+  if (differences.length === 0) return;
+  const lines = differences.map(
+    ({ path, imitation, real }) => `  ${path || 'answer'}: imitation ${shown(imitation)}, real node ${shown(real)}`,
+  );
+  const both = `imitation: ${shown(answers.imitation)}\nreal node: ${shown(answers.real)}`;
+  assert.fail(`${asked.slice(0, shownMax)} is answered differently:\n${lines.join('\n')}\n${both}`);
 }

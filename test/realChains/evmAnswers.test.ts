@@ -19,19 +19,18 @@ import { isSwitchedOff, meaningOf } from '../../src/chains/node/refusals.ts';
 import { keyOf } from '../support/anvil.ts';
 import { describeOnReal, realNodes } from '../support/realNodes.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
+import { type Nodes, post } from './comparison.ts';
+import { calls, envelopes, holder, table } from './evmCalls.ts';
 import {
   type Answers,
   type Asked,
   askBoth,
   createComparison,
   type KindOfError,
-  type Nodes,
-  post,
   postBoth,
   resultOf,
   rowsOf,
-} from './comparison.ts';
-import { calls, envelopes, holder, table } from './evmCalls.ts';
+} from './evmComparison.ts';
 import { meantDifferences } from './evmDifferences.ts';
 import { generatedCalls, generatedPrograms, generatedTransactions } from './evmGenerated.ts';
 import { type Fields, sent, signed } from './evmTransactions.ts';

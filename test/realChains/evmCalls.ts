@@ -2,7 +2,7 @@
 import { encodeFunctionData, erc20Abi, type Hex } from 'viem';
 import { chainOf, findToken } from '../../domain/chains.ts';
 import { transferTopic } from '../../src/chains/evm/reads.ts';
-import type { Asked } from './comparison.ts';
+import type { Asked } from './evmComparison.ts';
 
 const usdc = findToken(chainOf(1), 'USDC')?.address ?? '';
 /** Must hold coin on both chains, and has sent nothing. */

@@ -1,5 +1,5 @@
 /** Differences between anvil and geth that stay: the project cannot change either. docs/real-chains.md has the same rows. */
-import type { MeantDifference } from './comparison.ts';
+import type { MeantDifference } from './evmComparison.ts';
 
 const laxer = 'Anvil is more lenient. The product sends numbers and hashes as the specification has them.';
 const codes =

@@ -1,7 +1,7 @@
 /** Generated calls and transactions. Each has at most one fault, because nodes check parameters in different orders. */
 import fc from 'fast-check';
 import type { Hex } from 'viem';
-import type { Asked } from './comparison.ts';
+import type { Asked } from './evmComparison.ts';
 import { type Fields, gwei } from './evmTransactions.ts';
 
 const hexOf = (bytes: { readonly min: number; readonly max: number }): fc.Arbitrary<Hex> =>

@@ -33,19 +33,14 @@ export interface FaultTrials {
   untilReady(): Promise<number>;
   /** Prints a row, and appends it as JSON to the file that REAL_CHAINS_TABLE names. */
   note(row: Row): void;
-  /** Ends the service and checks the history of every payment. */
-  allAreWhole(): Promise<void>;
+  /** Pays again if the order's transaction has left its EVM chain, as its wallet does. */
+  payAgainIfLost(order: Order): Promise<void>;
+  /** Ends the service and checks the history of every payment. @param reopened orders that may be funded or paid out in more than one event */
+  allAreWhole(reopened?: readonly Order[]): Promise<void>;
 }
 
 export function createFaultTrials(sandbox: Sandbox, routes: readonly Route[]): FaultTrials {
   const customers = createCustomers(sandbox);
-
-  /** As a wallet does whose transaction a reorganization has removed. */
-  async function payAgainIfLost(order: Order): Promise<void> {
-    if (chainOf(order.from).family !== 'evm') return;
-    const receipt = await sandbox.rpc(order.from, 'eth_getTransactionReceipt', [order.payinHash]);
-    if (receipt === null) order.payinHash = await sandbox.pay(order.payment);
-  }
 
   const trials: FaultTrials = {
     customers,
@@ -68,7 +63,7 @@ export function createFaultTrials(sandbox: Sandbox, routes: readonly Route[]): F
       for (const order of late) await trials.serve(order);
       await fault();
       const ready_s = await trials.untilReady();
-      for (const order of [...early, ...late]) await payAgainIfLost(order);
+      for (const order of [...early, ...late]) await trials.payAgainIfLost(order);
       for (const [from, to] of affected) await trials.serve(customers.newOrder(from, to));
       await eachCompletesOnce(sandbox, customers, since);
       for (const { payment } of customers.orders.slice(since)) {
@@ -78,6 +73,12 @@ export function createFaultTrials(sandbox: Sandbox, routes: readonly Route[]): F
       const family = [...new Set(ids.map((id) => chainOf(id).family))].join(', ');
       const raised = raisedSince(before, await trials.alarms());
       trials.note({ family, scenario, payments: customers.orders.length - since, ready_s, alarms: raised });
+    },
+
+    async payAgainIfLost(order) {
+      if (chainOf(order.from).family !== 'evm') return;
+      const receipt = await sandbox.rpc(order.from, 'eth_getTransactionReceipt', [order.payinHash]);
+      if (receipt === null) order.payinHash = await sandbox.pay(order.payment);
     },
 
     async alarms() {
@@ -98,12 +99,10 @@ export function createFaultTrials(sandbox: Sandbox, routes: readonly Route[]): F
       if (file) appendFileSync(file, `${JSON.stringify(row)}\n`);
     },
 
-    async allAreWhole() {
+    async allAreWhole(reopened = []) {
       await sandbox.kill();
-      isWhole(
-        await sandbox.history(),
-        customers.orders.map(({ payment }) => String(payment.id)),
-      );
+      const ids = (orders: readonly Order[]) => orders.map(({ payment }) => String(payment.id));
+      isWhole(await sandbox.history(), ids(customers.orders), ids(reopened));
     },
   };
   return trials;

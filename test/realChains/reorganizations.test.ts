@@ -1,22 +1,33 @@
 /** Reorganizations of real EVM chains: a node forgets its newest blocks, and the transactions in them. */
 import assert from 'node:assert/strict';
 import { parseUnits } from 'viem';
+import type { ChainId } from '../../domain/chains.ts';
+import type { Order } from '../support/customers.ts';
 import { describeOnReal } from '../support/realNodes.ts';
 import { createRealWorld } from '../support/realWorld.ts';
 import { createSandbox } from '../support/sandbox.ts';
 import { createFaultTrials, raisedSince } from './faultTrials.ts';
 
 const chainIds = [8453, 1] as const;
+const routes = [
+  [8453, 1],
+  [1, 8453],
+] as const;
 
 describeOnReal(['GETH'], 'a chain that goes back', () => {
   const sandbox = createSandbox({ chains: chainIds, onRealNodes: true });
   const world = createRealWorld(sandbox);
-  const trials = createFaultTrials(sandbox, [
-    [8453, 1],
-    [1, 8453],
-  ]);
+  const trials = createFaultTrials(sandbox, routes);
+  /** Served around the kill. */
+  const killed: Order[] = [];
   const { customers } = trials;
-  before(async () => assert.equal(await sandbox.start(), 'ready', sandbox.printed()));
+  /** Blocks up to here hold the accounts' funds. */
+  let fundedBy = 0;
+  const headOf = async (id: ChainId) => Number(await sandbox.rpc(id, 'eth_blockNumber', []));
+  before(async () => {
+    assert.equal(await sandbox.start(), 'ready', sandbox.printed());
+    fundedBy = await headOf(8453);
+  });
   after(() => sandbox.destroy());
 
   for (const blocks of [1, 2]) {
@@ -26,11 +37,39 @@ describeOnReal(['GETH'], 'a chain that goes back', () => {
       }));
   }
 
+  it('by SIGKILL, which loses the newest blocks: nobody is paid twice, and new payments complete', async () => {
+    const before = await trials.alarms();
+    for (const [from, to] of routes) killed.push(customers.newOrder(from, to), customers.newOrder(from, to));
+    for (const order of killed) await trials.serve(order);
+    await sandbox.follow(killed[0]?.payment.id, ({ status }) => status !== 'payment_unpaid');
+    await world.restart(chainIds, 'SIGKILL');
+    const ready_s = await trials.untilReady();
+    for (const order of killed) await trials.payAgainIfLost(order);
+    const raised = async () => raisedSince(before, await trials.alarms());
+    const isSettled = async ({ payment }: Order) =>
+      (await sandbox.read(payment.id)).status === 'payment_payout_completed';
+    await sandbox.until(async () => {
+      const settled = await Promise.all(killed.map(isSettled));
+      return settled.every(Boolean) || /payinLost|fundingUnproven/.test(await raised());
+    });
+    const next = customers.newOrder(8453, 1);
+    await trials.serve(next);
+    await sandbox.follow(next.payment.id);
+    assert.equal(await sandbox.balance(1, 'USDC', next.receiver), parseUnits(next.amount, 6));
+    for (const { to, receiver, amount } of killed) {
+      const got = await sandbox.balance(to, 'USDC', receiver);
+      assert.ok(got === 0n || got === parseUnits(amount, 6), `${receiver} got ${got} for ${amount}`);
+    }
+    const payments = killed.length + 1;
+    trials.note({ family: 'evm', scenario: 'killed (SIGKILL)', payments, ready_s, alarms: await raised() });
+  });
+
   it('by 40, past what counted as final: an alarm names the lost payin, nobody is paid twice, and new payments complete', async () => {
     const before = await trials.alarms();
     const lost = customers.newOrder(8453, 1);
     await trials.serve(lost);
     await sandbox.follow(lost.payment.id);
+    await sandbox.until(async () => (await headOf(8453)) > fundedBy + 40);
     await world.setBack(8453, 40);
     const began_ms = performance.now();
     await sandbox.until(async () => ((await trials.alarms()).get('payinLost') ?? 0) > 0);
@@ -46,5 +85,5 @@ describeOnReal(['GETH'], 'a chain that goes back', () => {
     trials.note({ family: 'evm', scenario: 'set back by 40', payments: 2, ready_s, alarms });
   });
 
-  it('leaves every payment whole', trials.allAreWhole);
+  it('leaves every payment whole', () => trials.allAreWhole(killed));
 });

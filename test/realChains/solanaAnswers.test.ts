@@ -5,23 +5,24 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
+import { Keypair } from 'solana-web3-v1';
 import { WebSocket } from 'ws';
 import { type StartedSolana, startSolana } from '../../sandbox/solana/start.ts';
 import { onStop } from '../support/hooks.ts';
 import { describeOnReal, type RealNode, startRealSolana } from '../support/realNodes.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
-import { callsIn, contexts, envelopeBodies, envelopes, notKeys, unknownSignatures } from './solanaCalls.ts';
 import {
-  askBoth,
-  assertSameAnswer,
+  assertSame,
   type Both,
-  callBoth,
+  call as callNode,
   type Difference,
   type HttpAnswer,
-  mapValues,
+  mapFields,
   onBoth,
-  shapeOf,
-} from './solanaComparison.ts';
+  post,
+} from './comparison.ts';
+import { callsIn, contexts, envelopeBodies, envelopes, notKeys, unknownSignatures } from './solanaCalls.ts';
+import { shapeOf } from './solanaComparison.ts';
 import { meantDifferences, methodsOfValidators } from './solanaDifferences.ts';
 import {
   call,
@@ -43,6 +44,8 @@ import {
 const slot_ms = 100;
 const validatorOptions = ['--ticks-per-slot', '16'];
 const finalized_slots = 32;
+/** Agave sends what waits again after this time. */
+const retry_ms = 2_000;
 const runs = 100;
 const seed = Number(process.env['REAL_CHAINS_SEED'] || randomInt(2 ** 31));
 
@@ -51,6 +54,9 @@ describeOnReal(['SOLANA'], 'the sandbox’s Solana answers as Agave 4.2.0', () =
   let urls: Both<string>;
   let world: SolanaWorld;
   let oldBlockhashes: Both<string>;
+  /** Has no account at first, so that its transaction waits. */
+  const [late, tooLate] = [Keypair.generate(), Keypair.generate()];
+  let expiring: Both<Uint8Array>;
   const folders: Both<string> = { imitation: temporaryDirectory(), real: temporaryDirectory() };
   const landed: Both<string>[] = [];
 
@@ -69,28 +75,46 @@ describeOnReal(['SOLANA'], 'the sandbox’s Solana answers as Agave 4.2.0', () =
     await start();
     oldBlockhashes = await onBoth(urls, newestBlockhash);
     world = await createSolanaWorld(Object.values(urls));
+    expiring = await onBoth(urls, (url) => paymentOf(tooLate, url, of(oldBlockhashes, url)));
+    await onBoth(urls, async (url) => assert.ok((await sendUnchecked(url, of(expiring, url))).result));
   });
+
+  const of = <T>(both: Both<T>, url: string): T => (url === urls.real ? both.real : both.imitation);
+  const paymentOf = (payer: Keypair, url: string, blockhash?: string) =>
+    versionZero(url, [world.pay(1_000_000, world.stranger, payer)], [payer], blockhash);
+  const sendUnchecked = (url: string, bytes: Uint8Array) =>
+    call(url, 'sendTransaction', [encoded(bytes), { ...usualSend, skipPreflight: true }]);
+  const fundOn = async (url: string, who: Keypair) =>
+    land(url, await versionZero(url, [world.pay(10_000_000, who)], [world.payer]));
 
   const isMeant = (method: string, params: unknown) => (difference: Difference) =>
     meantDifferences.some(({ explains }) => explains?.({ method, params }, difference) ?? false);
 
   async function compareCall(method: string, params: unknown): Promise<void> {
-    const answers = await callBoth(urls, method, params);
-    assertSameAnswer(`${method} ${JSON.stringify(params)}`, answers, httpShape, isMeant(method, params));
+    const answers = await onBoth(urls, (url) => callNode(url, method, params));
+    assertSame(`${method} ${JSON.stringify(params)}`, answers, httpShape, isMeant(method, params));
   }
 
   it('to requests that are no usual calls', async () => {
-    for (const [name, request] of envelopes()) assertSameAnswer(name, await askBoth(urls, request), httpShape);
+    for (const [name, request] of envelopes())
+      assertSame(name, await onBoth(urls, (url) => post(url, null, { headers: {}, ...request })), httpShape);
   });
 
-  it('to each method, with usual, missing, wrong and extreme parameters', async () => {
+  async function compareAllCalls(): Promise<void> {
+    const found: string[] = [];
     for (const [method, all] of Object.entries(callsIn(world)))
-      for (const params of all) await compareCall(method, params);
-  });
+      for (const params of all)
+        await compareCall(method, params).catch((error: Error) => void found.push(error.message));
+    assert.ok(found.length === 0, found.join('\n\n'));
+  }
+
+  it('to each method, with usual, missing, wrong and extreme parameters', compareAllCalls);
 
   it('to methods of validators, which the sandbox does not have', async () => {
     for (const method of methodsOfValidators) {
-      const { imitation, real } = await callBoth(urls, method, method === 'getBlockCommitment' ? [5] : undefined);
+      const { imitation, real } = await onBoth(urls, (url) =>
+        callNode(url, method, method === 'getBlockCommitment' ? [5] : undefined),
+      );
       assert.equal((imitation.body as Reply).error?.code, -32601);
       assert.notEqual((real.body as Reply).error?.code, -32601, method);
     }
@@ -111,7 +135,7 @@ describeOnReal(['SOLANA'], 'the sandbox’s Solana answers as Agave 4.2.0', () =
 
   describe('to transactions', () => {
     const compareOnBoth = async (asked: string, run: (url: string) => Promise<unknown>, isOtherProgram = false) =>
-      assertSameAnswer(asked, await onBoth(urls, run), (answer) => withoutVarying(answer, isOtherProgram));
+      assertSame(asked, await onBoth(urls, run), (answer) => withoutVarying(answer, isOtherProgram));
 
     async function compareTransaction(name: string, bytes: Both<Uint8Array>, isOtherProgram: boolean): Promise<void> {
       const bytesFor = (url: string) => encoded(url === urls.real ? bytes.real : bytes.imitation);
@@ -249,7 +273,9 @@ describeOnReal(['SOLANA'], 'the sandbox’s Solana answers as Agave 4.2.0', () =
       await compareOnBoth('list before a new transaction', list);
     });
 
-    it('through balances and accounts afterwards', async () => {
+    it('through balances and accounts afterwards', compareAccounts);
+
+    async function compareAccounts(): Promise<void> {
       const { payer, stranger, poor, own, receivers, frozens, mint } = world;
       const keys = [...[payer, stranger, poor, mint].map(keyOf), ...[own, receivers, frozens].map(String)];
       for (const encoding of ['base64', 'jsonParsed']) {
@@ -264,6 +290,19 @@ describeOnReal(['SOLANA'], 'the sandbox’s Solana answers as Agave 4.2.0', () =
       await compareOnBoth('prices', async (url) =>
         shapeOf(await call(url, 'getRecentPrioritizationFees', [[keyOf(payer)]])),
       );
+    }
+
+    it('that wait until their payer has an account, and land then', async () => {
+      const bytes = await onBoth(urls, (url) => paymentOf(late, url));
+      const signature = (url: string) => signatureOf(of(bytes, url));
+      await compareOnBoth('waits: sent', (url) => sendUnchecked(url, of(bytes, url)));
+      await compareOnBoth('waits: sent again', (url) => sendUnchecked(url, of(bytes, url)));
+      await sleep(10 * slot_ms);
+      await compareOnBoth('waits: status', (url) => call(url, 'getSignatureStatuses', [[signature(url)]]));
+      await onBoth(urls, (url) => fundOn(url, late));
+      await onBoth(urls, (url) => confirmed(url, signature(url)));
+      const signatures = { imitation: signatureOf(bytes.imitation), real: signatureOf(bytes.real) };
+      await compareLanded('waited', signatures, false);
     });
 
     it('whose blockhash has expired', async () => {
@@ -281,6 +320,22 @@ describeOnReal(['SOLANA'], 'the sandbox’s Solana answers as Agave 4.2.0', () =
       await compareOnBoth('expired: sent', sent);
     });
 
+    it('whose blockhash expires while they wait: they never land', async () => {
+      await onBoth(urls, (url) => fundOn(url, tooLate));
+      await sleep(retry_ms + 10 * slot_ms);
+      const signature = (url: string) => signatureOf(of(expiring, url));
+      const status = (url: string) =>
+        call(url, 'getSignatureStatuses', [[signature(url)], { searchTransactionHistory: true }]);
+      await compareOnBoth('expired: status', status);
+      assert.equal(((await status(urls.real)) as { result: { value: unknown[] } }).result.value[0], null);
+      const key = keyOf(tooLate);
+      await compareOnBoth('expired: balance', (url) => call(url, 'getBalance', [key, { commitment: 'confirmed' }]));
+      await compareOnBoth('expired: list', (url) =>
+        call(url, 'getSignaturesForAddress', [key, { commitment: 'confirmed' }]),
+      );
+      await compareOnBoth('expired: sent again', (url) => sendUnchecked(url, of(expiring, url)));
+    });
+
     it('after a restart', async () => {
       // Agave forgets what was not final when it ended.
       const last = await onBoth(urls, async (url) =>
@@ -295,8 +350,13 @@ describeOnReal(['SOLANA'], 'the sandbox’s Solana answers as Agave 4.2.0', () =
         const signatures = landed[at];
         if (signatures) await compareLanded(`${at} after a restart`, signatures, true, [true]);
       }
-      await compareLists(keyOf(world.payer));
+      const { payer, receiver, reference, receivers, stranger } = world;
+      for (const address of [...[payer, receiver, reference, stranger].map(keyOf), receivers.toBase58()])
+        await compareLists(address);
+      await compareAccounts();
     });
+
+    it('after a restart, to each method', compareAllCalls);
   });
 
   describe('over WebSockets', () => {
@@ -334,7 +394,7 @@ describeOnReal(['SOLANA'], 'the sandbox’s Solana answers as Agave 4.2.0', () =
       for (const [at, body] of bodies.entries()) {
         const method = /"method":"(\w+)"/.exec(body)?.[1] ?? '';
         const answers = { imitation: replies.imitation[at], real: replies.real[at] };
-        assertSameAnswer(body, answers, (all) => all?.map(replyShape), isMeant(method, undefined));
+        assertSame(body, answers, (all) => all?.map(replyShape), isMeant(method, undefined));
       }
     });
 
@@ -389,7 +449,7 @@ describeOnReal(['SOLANA'], 'the sandbox’s Solana answers as Agave 4.2.0', () =
           return { method, notices: isOnce ? shapeOf(all.slice(0, 1)) : all };
         });
       });
-      assertSameAnswer('notifications', told, (all) => withoutVarying(all, false));
+      assertSame('notifications', told, (all) => withoutVarying(all, false));
     });
   });
 });
@@ -409,9 +469,9 @@ interface Notice {
   readonly params: { readonly subscription: number; readonly result: unknown };
 }
 
-const httpShape = ({ status, type, body }: HttpAnswer) => ({
+const httpShape = ({ status, contentType, body }: HttpAnswer) => ({
   status,
-  type,
+  contentType,
   body: Array.isArray(body) ? body.map(replyShape) : replyShape(body),
 });
 
@@ -450,7 +510,7 @@ function withoutVarying(value: unknown, isOtherProgram: boolean, key = ''): unkn
   if (key === 'message' && typeof value === 'string') return value.replace(/(Versioned\w+: ).*/, '$1…');
   if (Array.isArray(value)) return value.map((each) => withoutVarying(each, isOtherProgram));
   if (typeof value === 'object' && value !== null)
-    return mapValues(value, (each, field) => withoutVarying(each, isOtherProgram, field));
+    return mapFields(value, (each, field) => withoutVarying(each, isOtherProgram, field));
   if (typeof value !== 'string') return value;
   if (longBytes.test(value)) return 'bytes';
   return value.replace(/consumed \d+ of \d+/, 'consumed');

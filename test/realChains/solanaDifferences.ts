@@ -1,5 +1,5 @@
 /** Where the sandbox's Solana answers another thing than Agave on purpose. docs/real-chains.md has the same rows. */
-import type { Difference } from './solanaComparison.ts';
+import type { Difference } from './comparison.ts';
 
 export interface MeantDifference {
   readonly method: string;

@@ -17,7 +17,7 @@ import {
 import { usdc } from '../../sandbox/solana/usdc.ts';
 import { signedAsVersionOne } from '../../sandbox/solana/versionOne.ts';
 import { tokenAccount, toWeb3, transferInstructions } from '../../sandbox/solana/wallet.ts';
-import { jsonHeaders } from './solanaComparison.ts';
+import { jsonHeaders } from './comparison.ts';
 
 export interface Reply {
   readonly result?: unknown;

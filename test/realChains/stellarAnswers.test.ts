@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { Operation, TransactionBuilder } from '@stellar/stellar-sdk';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { Memo, Operation, TransactionBuilder } from '@stellar/stellar-sdk';
 import fc from 'fast-check';
 import { describeOnReal } from '../support/realNodes.ts';
+import { type Both, call, type HttpAnswer, type Nodes, onBoth as onNodes, post } from './comparison.ts';
 import { bodies, exchanges, type Facts, methods, paramsOf } from './stellar/calls.ts';
 import { meantDifferences, meantFor } from './stellar/differences.ts';
 import { generatedCall, placed } from './stellar/generated.ts';
@@ -25,7 +28,7 @@ import {
   refusedScenarios,
   type Scenario,
 } from './stellar/scenarios.ts';
-import { askBoth, assertSameAnswer, type Both, call, type HttpAnswer, type Nodes, send } from './stellarComparison.ts';
+import { assertSameAnswer } from './stellarComparison.ts';
 
 /** Set it to repeat a run. */
 const seed = Number(process.env['ANSWERS_SEED'] || randomInt(2 ** 31));
@@ -48,6 +51,7 @@ describeOnReal(['STELLAR'], 'the imitated Stellar answers as a node does', () =>
   let pair: StellarPair;
   /** First ledger of the transactions that are compared. */
   let started: Both<number>;
+  let facts: Both<Facts>;
   before(async () => {
     pair = await startPair(holders, bareAccounts);
     started = await onBoth(async (side) => (await pair.latestLedger(side)) + 1);
@@ -71,50 +75,72 @@ describeOnReal(['STELLAR'], 'the imitated Stellar answers as a node does', () =>
     assert.ok(found.length === 0, found.join('\n\n'));
   };
 
+  /** A payment inside a fee bump, some ledgers old. */
+  async function factsOf(side: Side): Promise<Facts> {
+    const payment = Operation.payment({ destination: pair.issuer.publicKey(), asset: pair.token, amount: '1' });
+    const inner = await pair.signed(pair.account('receiver'), [payment])(side);
+    assert.ok(!('innerTransaction' in inner));
+    const outer = TransactionBuilder.buildFeeBumpTransaction(pair.account('bumper'), '3000', inner, passphrase);
+    outer.sign(pair.account('bumper'));
+    const { hash } = await pair.send(side, outer);
+    const ledger = Number((await pair.landed(side, hash))['ledger']);
+    await pair.reached(side, ledger + 2);
+    return { ledger, hash, innerHash: inner.hash().toString('hex'), pair, side };
+  }
+
+  /** Calls a method with usual, missing, wrong and extreme parameters. */
+  async function compareCalls(method: string): Promise<void> {
+    const params = await onBoth((side) => paramsOf(method, facts[side]));
+    const found: string[] = [];
+    for (const [at, real] of params.real.entries()) {
+      const answers = await both(pair.nodes, params.imitation[at], real, method);
+      found.push(...differences(`${method} ${JSON.stringify(real)?.slice(0, 300)}`, answers, method));
+    }
+    assert.ok(found.length === 0, found.join('\n\n'));
+  }
+
+  const waiting = () => pair.account('waiting');
+  const payment = () => Operation.payment({ destination: pair.issuer.publicKey(), asset: pair.token, amount: '1' });
+  const hashOf = (transaction: AnyTransaction) => transaction.hash().toString('hex');
+  const statusOf = async (side: Side, transaction: AnyTransaction) =>
+    sentOutcome(transaction, await pair.send(side, transaction), {});
+  const foundAs = async (side: Side, transaction: AnyTransaction) =>
+    resultIn((await call(pair.nodes[side], 'getTransaction', { hash: hashOf(transaction) })).body)['status'];
+
+  /** @throws AssertionError unless the results of both are equal */
+  async function compareOutcomes<T>(run: (side: Side) => Promise<T>): Promise<void> {
+    const { imitation, real } = await onBoth(run);
+    assert.deepEqual(imitation, real);
+  }
+
+  /** Sends a transaction with the number that is due and waits for it. Returns whether it had the number of another one. */
+  async function nextLands(side: Side, other: AnyTransaction): Promise<readonly unknown[]> {
+    const next = await pair.signed(waiting(), [payment()])(side);
+    const sent = await statusOf(side, next);
+    const { status } = await pair.landed(side, hashOf(next));
+    return [sequenceOf(next) === sequenceOf(other), sent, status];
+  }
+
   describe('requests', () => {
     for (const [about, body] of Object.entries(bodies)) {
       it(about || 'an empty body', async () => {
-        assertSameAnswer(about, await askBoth(pair.nodes, (url) => send(url, body)), meantFor('getNetwork'));
+        assertSameAnswer(about, await onNodes(pair.nodes, (url) => post(url, body)), meantFor('getNetwork'));
       });
     }
     for (const [about, { path = '/', init }] of Object.entries(exchanges)) {
       it(about, async () => {
-        const answers = await askBoth(pair.nodes, (url) => send(`${url}${path}`, '', init));
+        const answers = await onNodes(pair.nodes, (url) => post(`${url}${path}`, '', init));
         assertSameAnswer(about, answers, meantFor('getNetwork'));
       });
     }
   });
 
   describe('parameters', () => {
-    let facts: Both<Facts>;
     before(async () => {
       facts = await onBoth(factsOf);
     });
 
-    /** A payment inside a fee bump, some ledgers old. */
-    async function factsOf(side: Side): Promise<Facts> {
-      const payment = Operation.payment({ destination: pair.issuer.publicKey(), asset: pair.token, amount: '1' });
-      const inner = await pair.signed(pair.account('receiver'), [payment])(side);
-      assert.ok(!('innerTransaction' in inner));
-      const outer = TransactionBuilder.buildFeeBumpTransaction(pair.account('bumper'), '3000', inner, passphrase);
-      outer.sign(pair.account('bumper'));
-      const { hash } = await pair.send(side, outer);
-      const ledger = Number((await pair.landed(side, hash))['ledger']);
-      await pair.reached(side, ledger + 2);
-      return { ledger, hash, innerHash: inner.hash().toString('hex'), pair, side };
-    }
-
-    for (const method of methods) {
-      it(method, async () => {
-        const params = await onBoth((side) => paramsOf(method, facts[side]));
-        const found: string[] = [];
-        for (const [at, real] of params.real.entries()) {
-          const answers = await both(pair.nodes, params.imitation[at], real, method);
-          found.push(...differences(`${method} ${JSON.stringify(real)?.slice(0, 300)}`, answers, method));
-        }
-        assert.ok(found.length === 0, found.join('\n\n'));
-      });
-    }
+    for (const method of methods) it(method, () => compareCalls(method));
   });
 
   describe('generated parameters', () => {
@@ -161,18 +187,6 @@ describeOnReal(['STELLAR'], 'the imitated Stellar answers as a node does', () =>
   });
 
   describe('transactions that wait', () => {
-    const waiting = () => pair.account('waiting');
-    const payment = () => Operation.payment({ destination: pair.issuer.publicKey(), asset: pair.token, amount: '1' });
-
-    /** Statuses and error codes of one transaction after the other. */
-    const compareStatuses = async (run: (side: Side) => Promise<readonly unknown[]>) => {
-      const { imitation, real } = await onBoth(run);
-      assert.deepEqual(imitation, real);
-    };
-    const statusOf = async (side: Side, transaction: AnyTransaction) => {
-      const sent = await pair.send(side, transaction);
-      return sentOutcome(transaction, sent, {});
-    };
     const bumped = (inner: AnyTransaction, fee: string): AnyTransaction => {
       assert.ok(!('innerTransaction' in inner));
       const outer = TransactionBuilder.buildFeeBumpTransaction(pair.account('bumper'), fee, inner, passphrase);
@@ -181,7 +195,7 @@ describeOnReal(['STELLAR'], 'the imitated Stellar answers as a node does', () =>
     };
 
     it('are duplicates until a ledger holds them, not taken again for some ledgers, and then of a used number', () =>
-      compareStatuses(async (side) => {
+      compareOutcomes(async (side) => {
         const transaction = await pair.signed(waiting(), [payment()])(side);
         await pair.closed(side);
         const first = [await statusOf(side, transaction), await statusOf(side, transaction)];
@@ -194,7 +208,7 @@ describeOnReal(['STELLAR'], 'the imitated Stellar answers as a node does', () =>
       }));
 
     it('keep others of their account waiting, and are replaced for ten times their fee', () =>
-      compareStatuses(async (side) => {
+      compareOutcomes(async (side) => {
         const inner = await pair.signed(waiting(), [payment()], { fee: '100' })(side);
         const next = await pair.signed(waiting(), [payment()], { skip: 1 })(side);
         await pair.closed(side);
@@ -207,7 +221,7 @@ describeOnReal(['STELLAR'], 'the imitated Stellar answers as a node does', () =>
       }));
 
     it('are refused once their time has passed', () =>
-      compareStatuses(async (side) => {
+      compareOutcomes(async (side) => {
         const maxTime = Math.floor(Date.now() / 1_000) - 1;
         return [
           await statusOf(
@@ -216,8 +230,96 @@ describeOnReal(['STELLAR'], 'the imitated Stellar answers as a node does', () =>
           ),
         ];
       }));
+
+    it('are dropped when their time passes while they wait, and their number stays free', async () => {
+      const maxTime = Math.floor(Date.now() / 1_000) + expiry_s;
+      const timebounds = { minTime: 0, maxTime };
+      const transactions = await onBoth((side) => pair.signed(waiting(), [payment()], { timebounds })(side));
+      const goOn = pair.stall();
+      const seen = async (side: Side) => [
+        await statusOf(side, transactions[side]),
+        await foundAs(side, transactions[side]),
+      ];
+      await compareOutcomes(seen);
+      await compareOutcomes(seen);
+      await sleep(maxTime * 1_000 + 1_500 - Date.now());
+      await compareOutcomes(seen);
+      goOn();
+      await compareOutcomes(async (side) => {
+        await pair.closed(side);
+        await pair.closed(side);
+        return [await seen(side), await nextLands(side, transactions[side])];
+      });
+    });
+  });
+
+  describe('after a restart', () => {
+    interface Earlier {
+      readonly landed: AnyTransaction;
+      readonly lost: AnyTransaction;
+      readonly outcome: object;
+      readonly ledger: number;
+      readonly events: readonly string[];
+    }
+    let earlier: Both<Earlier>;
+
+    const outcomeOf = async (side: Side, transaction: AnyTransaction) =>
+      landedOutcome(await pair.landed(side, hashOf(transaction)), {});
+    const eventsOf = async (side: Side, ledger: number) => {
+      const params = { startLedger: started[side], endLedger: ledger + 1, pagination: { limit: 1_000 } };
+      return eventList(resultIn((await call(pair.nodes[side], 'getEvents', params)).body));
+    };
+
+    before(async () => {
+      const landed = await onBoth(async (side) => {
+        const transaction = await pair.signed(waiting(), [payment()], { memo: Memo.text('before') })(side);
+        await pair.send(side, transaction);
+        const ledger = Number((await pair.landed(side, hashOf(transaction)))['ledger']);
+        return { transaction, ledger };
+      });
+      facts = await onBoth(factsOf);
+      pair.stall();
+      earlier = await onBoth(async (side) => {
+        const { transaction, ledger } = landed[side];
+        const lost = await pair.signed(waiting(), [payment()])(side);
+        assert.equal((await pair.send(side, lost)).answer['status'], 'PENDING');
+        const outcome = await outcomeOf(side, transaction);
+        return { landed: transaction, lost, outcome, ledger, events: await eventsOf(side, ledger) };
+      });
+      await pair.restart();
+    });
+
+    for (const method of methods) it(`to ${method}`, () => compareCalls(method));
+
+    it('of a landed transaction and the events until then, as before', async () => {
+      await compareOutcomes(async (side) => {
+        const { landed, ledger, ...known } = earlier[side];
+        const outcome = await outcomeOf(side, landed);
+        const events = await eventsOf(side, ledger);
+        assert.deepEqual({ outcome, events }, { outcome: known.outcome, events: known.events });
+        // Nodes that start apply the last ledgers again, and take none of their transactions for a while.
+        await pair.reached(side, ledger + 12);
+        return { outcome, events, sent: await statusOf(side, landed) };
+      });
+    });
+
+    it('of a transaction that waited: it is lost, and its number stays free', () =>
+      compareOutcomes(async (side) => {
+        const { lost } = earlier[side];
+        await pair.closed(side);
+        const sent = [await foundAs(side, lost), await statusOf(side, lost)];
+        return [sent, (await pair.landed(side, hashOf(lost)))['status']];
+      }));
   });
 });
+
+/** How long a transaction waits until its time passes. */
+const expiry_s = 4;
+
+/** Of the payment in it. */
+function sequenceOf(transaction: AnyTransaction): string {
+  return 'innerTransaction' in transaction ? transaction.innerTransaction.sequence : transaction.sequence;
+}
 
 function difference(title: string, imitation: object, real: object): string | undefined {
   try {

@@ -7,7 +7,12 @@ import { type AgaveOptions, startAgave } from '../../sandbox/realNodes/agave.ts'
 import { startGeth } from '../../sandbox/realNodes/geth.ts';
 import type { StartedNode } from '../../sandbox/realNodes/node.ts';
 import { type RealNodeName, realNodePrograms } from '../../sandbox/realNodes/programs.ts';
-import { endowOnStellar, openAccountOnStellar, startStellarNetwork } from '../../sandbox/realNodes/stellarNetwork.ts';
+import {
+  endowOnStellar,
+  openAccountOnStellar,
+  type StellarNetworkOptions,
+  startStellarNetwork,
+} from '../../sandbox/realNodes/stellarNetwork.ts';
 import { onStop } from './hooks.ts';
 import { temporaryDirectory } from './temporaryDirectory.ts';
 
@@ -41,10 +46,12 @@ export const startRealSolana = (
     startAgave({ folder, ...options, program: programOf('SOLANA'), logFile: join(folder, 'node.log') }),
   );
 
-/** Starts a Stellar network without accounts of its own; it ends with the run. */
-export const startRealStellar = (): Promise<RealNode> =>
+/** Starts a Stellar network, without accounts of its own unless the folder holds one; it ends with the run. */
+export const startRealStellar = (
+  options: Pick<StellarNetworkOptions, 'port'> & { readonly folder?: string } = {},
+): Promise<RealNode> =>
   started((folder) =>
-    startStellarNetwork({ program: programOf('STELLAR'), folder, logFile: join(folder, 'node.log') }),
+    startStellarNetwork({ folder, ...options, program: programOf('STELLAR'), logFile: join(folder, 'node.log') }),
   );
 
 /** Creates an account with a trustline and USDC, in smallest units, by transactions. */

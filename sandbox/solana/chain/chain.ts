@@ -10,6 +10,7 @@ import type { History, TransactionRecord } from './history.ts';
 import { type JournalLine, openJournal } from './journal.ts';
 import type { Machine } from './machine.ts';
 import { compacted, type RestoreOptions, restore } from './restore.ts';
+import { isSigned } from './signatures.ts';
 import { parseTransaction, type Submitted } from './transaction.ts';
 
 export interface Chain {
@@ -20,12 +21,16 @@ export interface Chain {
   readonly history: History;
   readonly blockhashes: Blockhashes;
   readonly times: BlockTimes;
+  /** The first slot since the process started. */
+  readonly openedAt: number;
   /** The newest slot. */
   head(): number;
   /** Goes on to later slots, each at least so many seconds after the one before. */
   advance(slots: number, seconds?: number): void;
   /** Undefined: it cannot land, or has landed before; nothing has changed. */
   land(submitted: Submitted): TransactionRecord | undefined;
+  /** Lands it now, or in a later slot if its accounts allow that before its blockhash expires. Nodes try again, too. */
+  send(submitted: Submitted): void;
   /** Writes accounts that no transaction wrote. */
   plant(write: (accounts: Pick<Accounts, 'get'>) => readonly (readonly [Address, Account])[]): void;
   /**
@@ -48,6 +53,7 @@ export interface ChainOptions extends RestoreOptions {
 const reserve_slots = 32;
 /** A node may lag behind by so much. */
 export const lag_slotsMax = 64;
+const waitingMax = 1_000;
 /** After so many bytes the journal is rewritten without transactions that are forgotten. */
 const journalBytesMax = 64 * 1024 * 1024;
 
@@ -60,6 +66,8 @@ export function openChain(options: ChainOptions): Chain {
   let reserved = head;
   let journal = open();
   const listeners: (() => void)[] = [];
+  /** Sent transactions that cannot land yet, by signature. A restart forgets them. */
+  const waiting = new Map<string, Submitted>();
 
   const note = (line: Omit<JournalLine, 'slot' | 'time_s' | 'reserved'>) => {
     if (head > reserved) reserved = head + reserve_slots;
@@ -73,6 +81,11 @@ export function openChain(options: ChainOptions): Chain {
   const saved = (addresses: Iterable<Address>): SavedAccounts =>
     Object.fromEntries([...addresses].map((each) => [each, saveAccount(accounts.get(each))]));
 
+  const mayLand = ({ signature, message, transaction }: Submitted): boolean =>
+    history.find(signature) === undefined &&
+    blockhashes.find(message.lifetimeToken, head) !== undefined &&
+    isSigned(transaction);
+
   const self: Chain = {
     genesis,
     finality,
@@ -81,6 +94,7 @@ export function openChain(options: ChainOptions): Chain {
     history,
     blockhashes,
     times,
+    openedAt: head + 1,
     head: () => head,
     advance(slots, seconds = 0) {
       if (slots < 1) return;
@@ -89,6 +103,9 @@ export function openChain(options: ChainOptions): Chain {
       blockhashes.reach(head);
       if (head > reserved) note({});
       else for (const listener of listeners) listener();
+      for (const submitted of waiting.values()) {
+        if (self.land(submitted) !== undefined || !mayLand(submitted)) waiting.delete(submitted.signature);
+      }
       // Whoever listens is told of what the slots changed before it is forgotten.
       accounts.settle(slotAt('finalized', head, finality) - lag_slotsMax);
     },
@@ -101,6 +118,10 @@ export function openChain(options: ChainOptions): Chain {
       history.add(landed.record);
       note({ transaction: landed.record, accounts: saved(landed.changed) });
       return landed.record;
+    },
+    send(submitted) {
+      if (self.land(submitted) !== undefined || !mayLand(submitted)) return;
+      if (waiting.size < waitingMax) waiting.set(submitted.signature, submitted);
     },
     plant(write) {
       const written = write(accounts);

@@ -122,7 +122,8 @@ const getRecentPrioritizationFees = defineMethod([optional(list(text))], 0, ({ c
   const note = <K>(prices: Map<K, number>, key: K, price: number) =>
     prices.set(key, Math.min(price, prices.get(key) ?? price));
   for (const record of chain.history.newest(fee_slots)) {
-    if (record.slot > confirmed) continue;
+    // Nodes remember the prices of the blocks since their start.
+    if (record.slot > confirmed || record.slot < chain.openedAt) continue;
     const { message } = parseTransaction(Buffer.from(record.bytes, 'base64'));
     const price = Number(priceOf(message));
     note(lowest, record.slot, price);

@@ -33,8 +33,8 @@ export const sendTransaction = defineMethod(
   (view, encoded, config = noSendOptions) => {
     const submitted = submittedFrom(encoded, config.encoding);
     if (!config.skipPreflight) preflight(view, submitted, config);
-    // A transaction that cannot land is accepted, too, as on the network, and never lands.
-    if (view.head === view.chain.head()) view.chain.land(submitted);
+    // A transaction that cannot land is accepted, too, as on the network.
+    if (view.head === view.chain.head()) view.chain.send(submitted);
     return submitted.signature;
   },
 );

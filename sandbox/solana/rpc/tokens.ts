@@ -27,8 +27,12 @@ function existing(account: Account | undefined): Account {
 export const getTokenSupply = defineMethod([text, optional(commitmentConfig)], 1, (view, key, config) => {
   const address = addressOf(key);
   const { slot, accountOf } = readAt(view, config);
-  const mint = mintOf(existing(accountOf(address)));
-  if (!mint) throw invalid('Invalid param: not a Token mint');
+  const account = existing(accountOf(address));
+  const mint = mintOf(account);
+  if (!mint)
+    throw invalid(
+      `Invalid param: ${tokenPrograms.has(account.owner) ? 'mint could not be unpacked' : 'not a Token mint'}`,
+    );
   return inContext(slot, uiAmount(mint.supply, mint.decimals));
 });
 

@@ -35,7 +35,7 @@ export interface ChainOptions {
 }
 
 const firstLedger = 1_000;
-/** So many empty ledgers may close without a line in the journal; a restart goes on after them. */
+/** Maximum empty ledgers that close without a line in the journal. After a kill, the chain goes on after them. */
 const reserve_ledgers = 256;
 
 export function openChain(options: ChainOptions): Chain {
@@ -78,7 +78,11 @@ export function openChain(options: ChainOptions): Chain {
       state.apply(view.changes(), ledger.sequence);
       advance(ledger, []);
     },
-    stop: () => journal?.close(),
+    stop() {
+      const { sequence, closedAt_s } = history.head();
+      journal?.append({ ledger: sequence, closedAt_s, reserved: sequence, entries: {}, transactions: [] });
+      journal?.close();
+    },
   };
   if (lines.length === 0) self.plant(options.genesis);
   return self;

@@ -11,7 +11,8 @@ const ledgersMax = 1_000_000;
 export const closeLedgers: Method = ({ chain, queue }, params) => {
   const count = integerParam(params, 'count') ?? 1;
   if (count > ledgersMax) throw invalid(`count must not exceed ${ledgersMax}`);
-  for (let closed = 0; closed < count; closed++) chain.close(queue.take(), integerParam(params, 'seconds'));
+  for (let closed = 0; closed < count; closed++)
+    chain.close(queue.take(chain.next().sequence), integerParam(params, 'seconds'));
   return { sequence: chain.history.head().sequence };
 };
 

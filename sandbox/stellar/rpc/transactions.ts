@@ -4,6 +4,7 @@ import { positionOf, totalOrderId } from '../chain/eventIds.ts';
 import type { TransactionRecord } from '../transactions/apply.ts';
 import type { Submitted } from '../transactions/envelope.ts';
 import { parseEnvelope } from '../transactions/envelope.ts';
+import { isBanned } from '../transactions/queue.ts';
 import { refusedResult } from '../transactions/results.ts';
 import { base64, strictBase64 } from '../xdr.ts';
 import { invalid, ledgerRange, type Method, type Node, RpcError, rpcCodes } from './method.ts';
@@ -113,13 +114,10 @@ export const sendTransaction: Method = (node, params) => {
   return answered;
 };
 
-/** A node takes no transaction again for so many ledgers after the one that holds it. */
-const banned_ledgers = 8;
-
-/** By the hash of the envelope alone. Later the used sequence number refuses the transaction. */
+/** By the hash of the envelope alone, also after a restart. Later the used sequence number refuses the transaction. */
 function landedLately({ chain }: Node, { hash }: Submitted): boolean {
   const record = chain.history.find(hash);
-  return record?.hash === hash && chain.history.head().sequence - record.ledger <= banned_ledgers;
+  return record?.hash === hash && isBanned(record.ledger, chain.history.head().sequence);
 }
 
 type SendStatus = 'PENDING' | 'DUPLICATE' | 'TRY_AGAIN_LATER' | 'ERROR';

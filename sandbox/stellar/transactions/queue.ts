@@ -11,8 +11,11 @@ export type Admission =
 export interface TransactionQueue {
   /** @param next the ledger that it would go into */
   admit(submitted: Submitted, state: LedgerState, next: LedgerHead): Admission;
-  /** Empties it, in the order of arrival. */
-  take(): readonly Submitted[];
+  /**
+   * Empties it for a ledger, in the order of arrival. What the ledger refuses, such as a transaction whose time has passed, is not taken
+   * again for some ledgers.
+   */
+  take(ledger: number): readonly Submitted[];
 }
 
 const waitingMax = 1_000;
@@ -21,8 +24,11 @@ const replacementFactor = 10n;
 
 export function createQueue(): TransactionQueue {
   const waiting = new Map<string, Submitted>();
+  /** The ledger that each was taken for, by hash, in that order. */
+  const taken = new Map<string, number>();
   return {
     admit(submitted, state, next) {
+      if (isBanned(taken.get(submitted.hash), next.sequence - 1)) return { status: 'TRY_AGAIN_LATER' };
       const other = waiting.get(submitted.source);
       if (other && hashesOf(other).includes(submitted.hash)) return { status: 'DUPLICATE' };
       if (other && !mayReplace(submitted, other)) return { status: 'TRY_AGAIN_LATER' };
@@ -32,13 +38,25 @@ export function createQueue(): TransactionQueue {
       waiting.set(submitted.source, submitted);
       return { status: 'PENDING' };
     },
-    take() {
-      const taken = [...waiting.values()];
+    take(ledger) {
+      const all = [...waiting.values()];
       waiting.clear();
-      return taken;
+      for (const [hash, at] of taken) {
+        if (isBanned(at, ledger)) break;
+        taken.delete(hash);
+      }
+      for (const { hash } of all) taken.set(hash, ledger);
+      return all;
     },
   };
 }
+
+/** A node takes no transaction again for this many ledgers after the one that held or refused it. */
+const banned_ledgers = 8;
+
+/** @param at the ledger that held or refused a transaction @param head the newest ledger */
+export const isBanned = (at: number | undefined, head: number): boolean =>
+  at !== undefined && head - at <= banned_ledgers;
 
 const hashesOf = ({ hash, innerHash }: Submitted): readonly (string | undefined)[] => [hash, innerHash];
 

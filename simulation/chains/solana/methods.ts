@@ -104,13 +104,34 @@ function getSignatureStatuses(node: SolanaNode, [signatures]: Params): object {
   return inContext(slot, told);
 }
 
+/** @throws RpcRefusal when the node does not have the transaction, as Agave does from 4.2 on */
+function boundAt(node: SolanaNode, signature: unknown, newest: number): Landed | undefined {
+  if (signature === undefined) return undefined;
+  const found = node.find(String(signature));
+  if (found && found.slot <= newest) return found;
+  throw new RpcRefusal(-32_020, `Transaction ${signature} not found`);
+}
+
+/** A bound need not name the account: then its slot counts. @param all newest first */
+function firstNotNewer(all: readonly Landed[], { signature, slot }: Landed): number {
+  const own = all.findIndex((each) => each.signature === signature);
+  const first = own >= 0 ? own : all.findIndex((each) => each.slot <= slot);
+  return first < 0 ? all.length : first;
+}
+
+function firstOlder(all: readonly Landed[], bound: Landed): number {
+  const first = firstNotNewer(all, bound);
+  return all[first]?.signature === bound.signature ? first + 1 : first;
+}
+
 function getSignaturesForAddress(node: SolanaNode, params: Params): readonly object[] {
   const config = configAt(params, 1);
   const newest = slotFor(node, config);
   const all = node.naming(String(params[0])).filter(({ slot }) => slot <= newest);
-  const from = all.findIndex(({ signature }) => signature === config['before']) + 1;
-  const until = all.findIndex(({ signature }) => signature === config['until']);
-  const page = all.slice(from, until < 0 ? undefined : until).slice(0, Number(config['limit'] ?? 1_000));
+  const [before, until] = [config['before'], config['until']].map((each) => boundAt(node, each, newest));
+  const olderThan = before === undefined ? 0 : firstOlder(all, before);
+  const downTo = until === undefined ? all.length : firstNotNewer(all, until);
+  const page = all.slice(olderThan, downTo).slice(0, Number(config['limit'] ?? 1_000));
   return page.map(({ signature, slot, err }) => ({
     signature,
     slot,

@@ -137,12 +137,23 @@ function assetIn(asset: xdr.TrustLineAsset) {
   return assetOf(`${named.assetCode().toString().replaceAll('\0', '')}:${accountText(named.issuer())}`);
 }
 
+/** A node takes no transaction again for this many ledgers after the one that holds it. */
+const banned_ledgers = 8;
+
+/** By the hash of the envelope alone, and as far as the node has come. Later the used sequence number refuses the transaction. */
+function landedLately(node: StellarNode, hash: string): boolean {
+  const record = node.ledgers.find(hash)?.record;
+  const age = node.latest().sequence - (record?.ledger ?? Number.POSITIVE_INFINITY);
+  return record?.hash === hash && age >= 0 && age <= banned_ledgers;
+}
+
 function sendTransaction(node: StellarNode, { transaction }: Params): object {
   const submitted = read(String(transaction), node.passphrase);
   const { sequence, closedAt_s } = node.latest();
   const answer = { hash: submitted.hash, latestLedger: sequence, latestLedgerCloseTime: String(closedAt_s) };
+  if (landedLately(node, submitted.hash)) return { ...answer, status: 'TRY_AGAIN_LATER' };
   const other = node.waiting.get(submitted.source);
-  if (other?.hash === submitted.hash || node.ledgers.find(submitted.hash)) return { ...answer, status: 'DUPLICATE' };
+  if (other && [other.hash, other.innerHash].includes(submitted.hash)) return { ...answer, status: 'DUPLICATE' };
   if (node.spells.has('isBusy') || (other && !outbids(submitted, other)))
     return { ...answer, status: 'TRY_AGAIN_LATER' };
   const now_s = Math.floor(node.kernel.now_ms() / 1_000);

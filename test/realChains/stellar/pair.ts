@@ -1,6 +1,7 @@
 /** An imitated and a real Stellar network with the same accounts, made by the same transactions. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
@@ -20,12 +21,14 @@ import {
   xdr,
 } from '@stellar/stellar-sdk';
 import { payin } from '../../../contracts/stellar/artifacts/payin.ts';
+import { closeLedgers } from '../../../sandbox/stellar/controls.ts';
 import { startStellar } from '../../../sandbox/stellar/start.ts';
 import { onStop } from '../../support/hooks.ts';
+import { freeze } from '../../support/processTable.ts';
 import { startRealStellar } from '../../support/realNodes.ts';
 import { addressArg } from '../../support/stellar.ts';
 import { temporaryDirectory } from '../../support/temporaryDirectory.ts';
-import { type Both, call, type Nodes } from '../stellarComparison.ts';
+import { type Both, call, type Nodes } from '../comparison.ts';
 
 export type Side = keyof Nodes;
 export type Op = Parameters<TransactionBuilder['addOperation']>[0];
@@ -71,6 +74,10 @@ export interface StellarPair {
   reached(side: Side, ledger: number): Promise<void>;
   latestLedger(side: Side): Promise<number>;
   server(side: Side): rpc.Server;
+  /** Keeps both networks from closing ledgers; their nodes answer. @returns lets ledgers close again */
+  stall(): () => void;
+  /** Ends both networks, the validator by SIGKILL, and starts them again on their data and ports. What waited is lost. */
+  restart(): Promise<void>;
 }
 
 export type Envelope = ReturnType<Transaction['toEnvelope']>;
@@ -88,16 +95,69 @@ const tokens = '500';
 
 /** @param names of the accounts; those in `bare` get no trustline */
 export async function startPair(names: readonly string[], bare: readonly string[]): Promise<StellarPair> {
-  const stateFile = join(temporaryDirectory(), 'stellar.jsonl');
-  const logFile = join(temporaryDirectory(), 'imitation.log');
-  const [imitated, real] = await Promise.all([startStellar({ ledger_ms, stateFile, logFile }), startRealStellar()]);
-  onStop(() => imitated.stop());
-  const nodes = { imitation: imitated.rpcUrl, real: real.rpcUrl };
-  const pair = tools(nodes);
+  const networks = createNetworks();
+  await networks.start();
+  const pair = tools(networks);
   const people = [...names, ...bare].map((name) => pair.account(name));
   const holders = names.map((name) => pair.account(name));
   await both((side) => setUp(pair, side, people, holders));
   return pair;
+}
+
+interface BothNetworks extends Pick<StellarPair, 'nodes' | 'stall' | 'restart'> {
+  start(): Promise<void>;
+}
+
+/** Ledgers of both networks close every second. The imitation's are closed from here, so that it can be stalled. */
+function createNetworks(): BothNetworks {
+  const [imitationFolder, realFolder] = [temporaryDirectory(), temporaryDirectory()];
+  const nodes = { imitation: '', real: '' };
+  const running: { stop(): Promise<void> }[] = [];
+  let isStalled = false;
+  let closing: NodeJS.Timeout | undefined;
+  const validator = (): number => Number(readFileSync(join(realFolder, 'core.pid'), 'utf8'));
+  const portOf = (url: string) => (url === '' ? {} : { port: Number(new URL(url).port) });
+
+  async function start(): Promise<void> {
+    const [imitation, real] = await Promise.all([
+      startStellar({
+        ledger_ms: 'manual',
+        stateFile: join(imitationFolder, 'stellar.jsonl'),
+        logFile: join(imitationFolder, 'node.log'),
+        ...portOf(nodes.imitation),
+      }),
+      startRealStellar({ folder: realFolder, ...portOf(nodes.real) }),
+    ]);
+    onStop(stopClosing);
+    onStop(() => imitation.stop());
+    Object.assign(nodes, { imitation: imitation.rpcUrl, real: real.rpcUrl });
+    running.splice(0, running.length, imitation, real);
+    closing = setInterval(() => void close(), ledger_ms);
+  }
+
+  // A request that is cut off by the end of the imitation closes nothing.
+  const close = () => (isStalled ? undefined : closeLedgers(nodes.imitation).catch(() => {}));
+  const stopClosing = () => clearInterval(closing);
+
+  return {
+    nodes,
+    start,
+    stall() {
+      isStalled = true;
+      const thaw = freeze([validator()]);
+      return () => {
+        isStalled = false;
+        thaw();
+      };
+    },
+    async restart() {
+      stopClosing();
+      process.kill(validator(), 'SIGKILL');
+      await Promise.all(running.map((node) => node.stop()));
+      isStalled = false;
+      await start();
+    },
+  };
 }
 
 const both = <T>(run: (side: Side) => Promise<T>): Promise<readonly [T, T]> =>
@@ -161,7 +221,7 @@ async function openTrustlines({ build, token }: StellarPair, side: Side, group: 
   return transaction;
 }
 
-function tools(nodes: Nodes): StellarPair {
+function tools({ nodes, stall, restart }: BothNetworks): StellarPair {
   const servers = {
     imitation: new rpc.Server(nodes.imitation, { allowHttp: true }),
     real: new rpc.Server(nodes.real, { allowHttp: true }),
@@ -176,6 +236,8 @@ function tools(nodes: Nodes): StellarPair {
     issuer,
     account: accountNamed,
     server: (side) => servers[side],
+    stall,
+    restart,
     async build(side, source, operations, { memo, fee = '1000', timebounds, skip = 0 } = {}) {
       const used = (await servers[side].getAccountEntry(source)).seqNum().toBigInt();
       const due = new Account(source, (used + BigInt(skip)).toString());

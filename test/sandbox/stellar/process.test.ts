@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { appendFileSync, readFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { type Keypair, Networks, Operation, rpc } from '@stellar/stellar-sdk';
@@ -41,12 +41,26 @@ describe('local Stellar on disk', () => {
     const { cursor, latestLedger } = await first.server.getEvents({ startLedger: 1_001, filters: [] });
     const written = readFileSync(stateFile).length;
     first.stellar.closeLedgers(200);
-    assert.ok(readFileSync(stateFile).length - written < 500);
+    const killed = readFileSync(stateFile);
+    assert.ok(killed.length - written < 500);
     await first.stop();
+    // As a kill leaves it.
+    writeFileSync(stateFile, killed);
 
     const second = await stellarLab({ stateFile, ledger_ms: 'manual' });
     const again = await second.server.getEvents({ cursor, filters: [] });
     assert.ok(again.latestLedger >= latestLedger + 200);
+    await second.stop();
+  });
+
+  it('goes on with the next ledger after a stop', async () => {
+    const first = await stellarLab({ stateFile, ledger_ms: 'manual' });
+    first.stellar.closeLedgers(20);
+    const { latestLedger } = await first.server.getHealth();
+    await first.stop();
+    const second = await stellarLab({ stateFile, ledger_ms: 'manual' });
+    // USDC is planted in a ledger of its own.
+    assert.equal((await second.server.getHealth()).latestLedger, latestLedger + 1);
     await second.stop();
   });
 

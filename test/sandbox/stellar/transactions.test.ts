@@ -118,6 +118,11 @@ describe('local Stellar: transactions', () => {
     lab.stellar.closeLedgers(1, 120);
     assert.equal(await statusOf(hashOf(transaction)), 'NOT_FOUND');
     assert.equal(await lab.balance(merchant.publicKey()), 0n);
+    // A node takes nothing again that a ledger has just refused.
+    lab.stellar.closeLedgers(8);
+    assert.equal((await lab.server.sendTransaction(transaction)).status, 'TRY_AGAIN_LATER');
+    lab.stellar.closeLedgers();
+    assert.equal(await refusal(transaction), 'txTooLate');
   });
 
   it('that failed still cost the fee and the sequence number', async () => {

@@ -11,6 +11,7 @@ assert.ok(usdc);
 const token = usdc;
 type Told = Readonly<Record<string, unknown>>;
 const confirmed = { commitment: 'confirmed' };
+const unknownSignature = '1'.repeat(64);
 
 function world(seed = 1) {
   const kernel = manualKernel(seed);
@@ -71,6 +72,26 @@ describe('a simulated Solana', () => {
       confirmed,
     );
     assert.ok(shown.meta.postTokenBalances.some(({ accountIndex }) => accountIndex === transfer?.index));
+  });
+
+  it('refuses to list transactions before or until one that it does not have', () => {
+    const { kernel, chain, ask, customer, account } = world();
+    for (let paid = 0; paid < 2; paid += 1) {
+      chain.pay(customer);
+      kernel.advance(4 * tick_ms);
+    }
+    const list = (more: object): readonly string[] => {
+      const listed: readonly { signature: string }[] = ask('getSignaturesForAddress', account, {
+        ...confirmed,
+        ...more,
+      });
+      return listed.map(({ signature }) => signature);
+    };
+    const [newest, oldest] = list({});
+    assert.deepEqual(list({ before: newest }), [oldest]);
+    assert.deepEqual(list({ until: oldest }), [newest]);
+    for (const bound of ['before', 'until'])
+      assert.throws(() => list({ [bound]: unknownSignature }), { code: -32_020 });
   });
 
   it('lands what the treasury signed once, however often it is sent', () => {

@@ -76,10 +76,21 @@ describe('a simulated Stellar', () => {
     assert.equal(ask('sendTransaction', { transaction: bytes })['status'], 'DUPLICATE');
     kernel.advance(3 * ledger_ms);
     assert.equal(chain.truth.balance(receiver, usdc?.address ?? ''), 30_000_000n);
-    assert.equal(ask('sendTransaction', { transaction: bytes })['status'], 'DUPLICATE');
+    assert.equal(ask('sendTransaction', { transaction: bytes })['status'], 'TRY_AGAIN_LATER');
     assert.deepEqual(chain.truth.received(), [hash]);
     kernel.advance(3 * ledger_ms);
     assert.equal(chain.truth.balance(receiver, usdc?.address ?? ''), 30_000_000n);
+  });
+
+  it('puts off what has landed for eight ledgers, then refuses its used number', () => {
+    const { kernel, ask, transfer } = world();
+    const { bytes } = transfer(1n);
+    ask('sendTransaction', { transaction: bytes });
+    kernel.advance(2 * ledger_ms);
+    assert.equal(ask('sendTransaction', { transaction: bytes })['status'], 'TRY_AGAIN_LATER');
+    kernel.advance(9 * ledger_ms);
+    const refused = ask('sendTransaction', { transaction: bytes });
+    assert.deepEqual([refused['status'], resultOf(refused)], ['ERROR', badSequence]);
   });
 
   it('refuses a number that is not next, and a time that has passed', () => {

@@ -1,5 +1,6 @@
 /** What became of a signed attempt. "Dead" is said only with proof in hand: a wrong one would pay twice. */
 import { assert } from '../../../../domain/decider.ts';
+import { epochMs } from '../../../../domain/time.ts';
 import type { DeathProof } from '../../../../domain/transfer/shapes.ts';
 import { agreedFate, nodesNeeded } from '../../node/agreement.ts';
 import type { Fate, Sent } from '../../ports.ts';
@@ -30,10 +31,20 @@ export const fateOf = (rpc: SolanaRpc, attempt: Sent, usd: bigint, signal: Abort
     signal,
   );
 
-/** Whether a block may still take the attempt: false when the node says so by its final height and by the blockhash. @throws RpcFailed */
+/** A node knows a blockhash of its network long before this much time has passed since it was signed with. */
+const knownAfter_s = 3_600;
+
+/**
+ * Returns whether a block may still take the attempt. No block takes a blockhash that the node's final blocks do not know, once the
+ * chain is past the attempt's last height, or once the newest final block is an hour younger than the signature: then the network began
+ * anew, and its heights may stay below the attempt's for years. @throws RpcFailed
+ */
 export async function canLandAt(node: SolanaNode, attempt: Sent): Promise<boolean> {
   const head = await finalHead(node);
-  return head.height <= BigInt(attempt.validUntil ?? '0') || (await isValid(node, attempt, head.slot));
+  if (await isValid(node, attempt, head.slot)) return true;
+  if (head.height > BigInt(attempt.validUntil ?? '0')) return false;
+  const { time_s } = await blockAt(node, head.slot, 'finalized');
+  return time_s < epochMs(attempt.signedAt) / 1_000 + knownAfter_s;
 }
 
 /**

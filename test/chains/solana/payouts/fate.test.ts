@@ -151,6 +151,25 @@ describe('payouts on Solana die only with proof', () => {
     assert.equal(await rail.canLand(attempt, signal), false);
   });
 
+  it('not by a network that began anew, whose heights are below theirs; an operator may bury them an hour after the signature', async () => {
+    world.solana.advanceSlots(5_000);
+    const attempt = await world.attemptTo(orderTo(world.nobody()));
+    for (const [age_s, canLand] of [
+      [1_800, true],
+      [3_700, false],
+    ] as const) {
+      const signedAt_s = Date.parse(attempt.signedAt) / 1_000;
+      const anew = await solanaWorld({ now_s: () => signedAt_s + age_s });
+      try {
+        assert.ok((await anew.lab.connection.getBlockHeight()) < Number(attempt.validUntil));
+        assert.deepEqual(await fateOf(attempt, anew.rail), { kind: 'unknown' });
+        assert.equal(await anew.rail.canLand(attempt, signal), canLand);
+      } finally {
+        await anew.lab.stop();
+      }
+    }
+  });
+
   it('not by a node that misses blocks which could hold them, nor by one that lags', async () => {
     const attempt = await world.attemptTo(orderTo(world.nobody()));
     await fault('drop');
