@@ -1,4 +1,4 @@
-/** The architecture as rules; DESIGN: pure domain in the middle, the world at the edge, one place that wires. */
+/** The architecture as rules: a pure domain in the middle, the world at the edge, one place that wires. docs/architecture.md has the picture. */
 const only = (name, from, allowed, comment) => ({
   name, comment, severity: 'error',
   from: { path: from },
@@ -6,33 +6,41 @@ const only = (name, from, allowed, comment) => ({
 });
 /** A folder of a chain family: all of src/chains but what the families share. */
 const family = '^src/chains/((?!node/|money/)[^/]+)/';
+/** Everything that ships. */
+const product = '^(domain|commands|projections|queries|src|web|tools)/';
+/** What wires the parts of the service: the process's own files, each room's index, and the programs of operators. */
+const wiring = '^(src/[^/]+[.]ts|src/.*/index[.]ts|src/api/(apiKeys|operations|reads)[.]ts|tools/)';
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
   forbidden: [
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
-    { name: 'no-folder-cycles', severity: 'error', comment: 'folders build on each other in one direction', scope: 'folder', from: {}, to: { circular: true } },
     only('domain-is-pure', '^domain/', ['^domain/', 'node_modules/typebox/'], 'domain imports nothing but typebox'),
-    only('commands-know-domain', '^commands/', ['^commands/', '^domain/', 'node_modules/typebox/', '^crypto$'], 'commands import domain and their own ports'),
+    only('commands-know-domain', '^commands/', ['^commands/', '^domain/', '^src/lib/', 'node_modules/typebox/', '^crypto$'], 'commands import the domain, their own ports, and small tools'),
     only('projections-know-events', '^projections/', ['^projections/', '^domain/', 'node_modules/(knex|pg)/'], 'projections import domain event types'),
-    only('queries-read', '^queries/', ['^queries/', '^domain/', '^commands/(ports|chainPorts)', '^projections/(sql|payments)', 'node_modules/knex/'], 'queries take no decisions; of the projections they share how Postgres is asked and how a payment is a row'),
-    only('web-shows', '^web/', ['^web/', '^domain/', '^queries/', 'node_modules/(preact|htm|preact-render-to-string|qrcode)/'], 'pages are made of what they are given: templates ask nothing and decide nothing'),
+    only('queries-read', '^queries/', ['^queries/', '^domain/', '^commands/(ports|chainPorts)', '^projections/(sql|payments)', 'node_modules/knex/'], 'queries take no decisions; they share with projections how Postgres is queried and how a payment becomes a row'),
+    only('lib-stands-alone', '^src/lib/', ['^src/lib/', '^commands/ports', '^domain/time', '^[a-z_]+(/promises)?$'], 'src/lib imports nothing of the product but clocks and loggers by their ports'),
+    only('parts-show', '^web/(parts/|guides/page)', ['^web/parts/', '^domain/', '^queries/', 'node_modules/(preact|htm|preact-render-to-string|qrcode)/'], 'parts of pages are made of what they are given: they query nothing and decide nothing'),
+    { name: 'pages-behind-the-api', severity: 'error', comment: 'pages know the API’s input, errors and limits; they know neither chains nor workers',
+      from: { path: '^web/' }, to: { path: ['^src/(workers|store|postgres|readmodels|signer)/', family] } },
     { name: 'product-ignores-sandbox', severity: 'error', comment: 'nothing in the product knows that it is in a sandbox',
-      from: { path: '^(domain|commands|projections|queries|src|web)/' }, to: { path: '^(sandbox|simulation|mutants|test|bench)/' } },
-    { name: 'only-main-wires', severity: 'error', comment: 'only src/main.ts with its roles and the CLI entries wire',
-      from: { path: '^src/', pathNot: '^src/(main|cli/|roles/)' }, to: { path: '^src/(main|roles/)' } },
-    { name: 'edge-parts-meet-in-main', severity: 'error', comment: 'http knows neither chains nor subscribers',
-      from: { path: '^src/http/' }, to: { path: ['^src/(subscribers|eventstore)/', family] } },
-    { name: 'pages-behind-http', severity: 'error', comment: 'only HTTP serves pages, and the monthly report is one', from: { path: '^(domain|commands|projections|queries|src)/', pathNot: '^src/(http|report)/' }, to: { path: '^web/' } },
+      from: { path: product }, to: { path: '^(sandbox|test|docs)/' } },
+    { name: 'service-ignores-tools', severity: 'error', comment: 'tools build on the service, never the other way round',
+      from: { path: product, pathNot: '^tools/' }, to: { path: '^tools/' } },
+    { name: 'only-wiring-wires', severity: 'error', comment: 'only src/main.ts, src/signerProcess.ts, each room’s index and the tools wire',
+      from: { path: product, pathNot: wiring }, to: { path: ['^src/(main|core|signerProcess|serves)[.]ts$', '^src/(api|readmodels|workers)/.*index[.]ts$'] } },
+    { name: 'edge-parts-meet-in-main', severity: 'error', comment: 'the API knows neither chains nor workers nor the event store; its index wires them',
+      from: { path: '^src/api/', pathNot: wiring }, to: { path: ['^src/(workers|store)/', family] } },
+    { name: 'pages-are-mounted', severity: 'error', comment: 'the service serves the pages that its API is given; only the API’s index knows them', from: { path: '^(domain|commands|projections|queries|src)/', pathNot: '^src/api/index[.]ts$' }, to: { path: '^web/' } },
     { name: 'families-apart', severity: 'error', comment: 'a chain family knows no other',
       from: { path: family }, to: { path: family, pathNot: '^src/chains/$1/' } },
     { name: 'families-behind-their-shape', severity: 'error', comment: 'the service knows families by family.ts alone; deploying a contract is a family’s own matter',
-      from: { path: '^(commands|queries|src)/', pathNot: [family, '^src/(chains/families\\.ts|cli/deploy)'] },
+      from: { path: '^(commands|queries|src|web|tools)/', pathNot: [family, '^src/chains/families\\.ts', '^tools/deploy'] },
       to: { path: family } },
     { name: 'only-signers-see-keys', severity: 'error', comment: 'a family’s signer/ holds its keys; its treasury asks which account a key has, its index opens the signer',
-      from: { path: '^src/', pathNot: '^src/chains/[^/]+/(signer/|treasury\\.ts|index\\.ts)' }, to: { path: '^src/chains/[^/]+/signer/' } },
+      from: { path: '^(src|tools|web)/', pathNot: '^src/chains/[^/]+/(signer/|treasury\\.ts|index\\.ts)' }, to: { path: '^src/chains/[^/]+/signer/' } },
     { name: 'keys-of-evm', severity: 'error', comment: 'accounts with keys are made by the signer; the deployer of the forwarder is no treasury',
-      from: { path: '^src/', pathNot: '^src/chains/evm/(signer/|deposits/deployForwarder\\.ts)' }, to: { path: '(^|/)viem/(_esm/)?accounts' } },
-    { name: 'no-dev-dependencies-in-product', severity: 'error', from: { path: '^(domain|commands|projections|queries|src|web)/' }, to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] } },
+      from: { path: '^(src|tools|web)/', pathNot: '^src/chains/evm/(signer/|deposits/deployForwarder\\.ts)' }, to: { path: '(^|/)viem/(_esm/)?accounts' } },
+    { name: 'no-dev-dependencies-in-product', severity: 'error', from: { path: product }, to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] } },
   ],
   options: {
     doNotFollow: { path: 'node_modules' },

@@ -20,6 +20,7 @@ COPY commands commands
 COPY projections projections
 COPY queries queries
 COPY src src
+COPY tools tools
 COPY web web
 USER node
 VOLUME /data

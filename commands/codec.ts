@@ -3,7 +3,7 @@
  *
  * The hash chain: every event's metadata holds the hash of its predecessor in the stream, from the first event on.
  * Whoever holds the last link can tell whether any earlier event was changed, removed or inserted. Who may write to the log could still
- * go on with a chain: hence the seal of each event (src/eventstore/sealed.ts), which takes a key.
+ * go on with a chain: hence the seal of each event (src/store/sealed.ts), which takes a key.
  */
 import { hash } from 'node:crypto';
 import Compile from 'typebox/compile';

@@ -10,9 +10,9 @@ import {
   type StoredEvent,
 } from '../domain/decider.ts';
 import type { Instant } from '../domain/time.ts';
+import { recentlyUsed } from '../src/lib/recentlyUsed.ts';
 import { ChainBroken, type Codec, linkOf, mustBeWhole, seal, type Tip, tipAfter, tipOf, verifyChain } from './codec.ts';
 import { type Clock, type CrashPoint, type EventStore, type Ids, StreamConflict, Unavailable } from './ports.ts';
-import { recentlyUsed } from './recentlyUsed.ts';
 
 /** What is known of a stream: enough to decide, and to append at exactly the next revision. */
 interface Known<S> {

@@ -13,8 +13,8 @@ import {
 } from '../domain/credit.ts';
 import { assert, isRefusal, type Refusal, refuse } from '../domain/decider.ts';
 import { instant } from '../domain/time.ts';
+import { inTurn } from '../src/lib/serialize.ts';
 import { type By, currentState, type Handle } from './handle.ts';
-import { inTurn } from './inTurn.ts';
 import { type Clock, type MessageSigners, refuseUnavailable, type SignedMessage, Unavailable } from './ports.ts';
 
 export interface PayByCreditDeps {

@@ -16,8 +16,8 @@ import type { Held, PricedRefund } from '../domain/payment/refundQuote.ts';
 import { type KnownSigner, ownersOf, type Receiver } from '../domain/payment/refundShares.ts';
 import { type Payment, type PaymentState, paymentDecider, type Refund } from '../domain/payment/state.ts';
 import type { Instant } from '../domain/time.ts';
+import { inTurn } from '../src/lib/serialize.ts';
 import { type By, currentState, type Handle } from './handle.ts';
-import { inTurn } from './inTurn.ts';
 import type { Clock } from './ports.ts';
 import { receiverProblem, type SendingDeps, sendingCost } from './sendingBack.ts';
 

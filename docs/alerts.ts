@@ -1,4 +1,4 @@
-/** Makes observability/alerts.yml and docs/runbooks.md: a rule for each alarm of docs/operations.md, and for what the metrics show by themselves. */
+/** Makes deploy/observability/alerts.yml and docs/runbooks.md: a rule for each alarm of docs/operations.md, and for what the metrics show by themselves. */
 
 export interface Alert {
   readonly name: string;
@@ -197,7 +197,7 @@ export function alertsOf(operations: string): readonly Alert[] {
 const yaml = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 const plain = (text: string): string => text.replaceAll(/\[([^\]]+)\]\([^)]+\)/g, '$1').replaceAll('`', '');
 
-/** @returns observability/alerts.yml */
+/** @returns deploy/observability/alerts.yml */
 export const alertRules = (operations: string): string =>
   [
     '# Made by `npm run docs` from docs/alerts.ts and the alarms of docs/operations.md; do not edit.',
@@ -223,8 +223,8 @@ export const runbooks = (operations: string): string =>
   [
     `# Runbooks
 
-Made by \`npm run docs\` from \`docs/alerts.ts\` and the [alarms](operations.md#alarms); do not edit. One section for each alert of \`observability/alerts.yml\`. \`page\` is for
-whoever is awake, \`ticket\` for the morning. In a container the programs of \`src/cli/\` are called themselves: \`docker compose exec service node src/cli/payouts.ts list\`.`,
+Made by \`npm run docs\` from \`docs/alerts.ts\` and the [alarms](operations.md#alarms); do not edit. One section for each alert of \`deploy/observability/alerts.yml\`. \`page\` is for
+whoever is awake, \`ticket\` for the morning. In a container the programs of \`src/cli/\` are called themselves: \`docker compose exec service node tools/payouts.ts list\`.`,
     ...alertsOf(operations).map(({ name, severity, means, look, todo, ends }) =>
       [
         `## ${name}`,

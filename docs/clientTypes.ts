@@ -7,12 +7,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pino from 'pino';
-import { createApp } from '../src/http/app.ts';
-import { createClients } from '../src/http/clients.ts';
-import { defaultLimits, type HttpDeps } from '../src/http/deps.ts';
-import { unlimited } from '../src/http/rates.ts';
-import { documentationRoutes } from '../src/http/routes/documentation.ts';
-import { randomIds, systemClock } from '../src/runtime/system.ts';
+import { createApp } from '../src/api/app.ts';
+import { createClients } from '../src/api/clients.ts';
+import { defaultLimits, type HttpDeps } from '../src/api/deps.ts';
+import { unlimited } from '../src/api/rateLimits.ts';
+import { randomIds, systemClock } from '../src/process/system.ts';
+import { documentationRoutes } from '../web/guides/routes.ts';
 
 const run = promisify(execFile);
 const generator = new URL('../node_modules/openapi-typescript/bin/cli.js', import.meta.url).pathname;

@@ -1,4 +1,4 @@
-/** Makes observability/grafana/dashboards/*.json: what operators look at, out of Prometheus, and what the business looks at, out of schema `analytics`. */
+/** Makes deploy/observability/grafana/dashboards/*.json: what operators look at, out of Prometheus, and what the business looks at, out of schema `analytics`. */
 
 interface Panel {
   readonly title: string;

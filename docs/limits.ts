@@ -1,6 +1,7 @@
 /** Makes docs/limits.md from the table that the OpenAPI document has as well. */
-import * as bounds from '../src/eventstore/node/bounds.ts';
-import { limitsTable } from '../src/http/limits.ts';
+
+import { limitsTable } from '../src/api/limits.ts';
+import * as bounds from '../src/store/node/bounds.ts';
 
 const count = (number: number): string => number.toLocaleString('en-US');
 

@@ -20,10 +20,10 @@ await write('events.md', eventCatalogue());
 await write('limits.md', limitsDocument());
 const alarms = await readFile(new URL('operations.md', import.meta.url), 'utf8');
 await write('runbooks.md', runbooks(alarms));
-await write('../observability/alerts.yml', alertRules(alarms));
+await write('../deploy/observability/alerts.yml', alertRules(alarms));
 for (const dashboard of [operations, business]) {
   const name = dashboard.uid.replace('payments-', '');
-  await write(`../observability/grafana/dashboards/${name}.json`, dashboardJson(dashboard));
+  await write(`../deploy/observability/grafana/dashboards/${name}.json`, dashboardJson(dashboard));
 }
 await write('../clients/typescript/src/api.ts', await clientTypes());
 const chains = new URL('chains.md', import.meta.url);

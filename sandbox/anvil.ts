@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { closeSync, copyFileSync, existsSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { childEnvironment } from '../src/runtime/system.ts';
+import { childEnvironment } from '../src/process/system.ts';
 import { askNode } from './askNode.ts';
 import { freePort } from './freePort.ts';
 import { openLog } from './logFile.ts';

@@ -8,7 +8,7 @@ import { dirname, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { childEnvironment } from '../src/runtime/system.ts';
+import { childEnvironment } from '../src/process/system.ts';
 import { freePort } from './freePort.ts';
 import { openLog } from './logFile.ts';
 import { owned, type ServerUser, serverUser } from './postgresUser.ts';

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync } from 'node:fs';
-import { childEnvironment } from '../src/runtime/system.ts';
+import { childEnvironment } from '../src/process/system.ts';
 import { openLog } from './logFile.ts';
 
 export interface ProgramOptions {

@@ -2,6 +2,9 @@
 import { type Chain, chainOf, chains, onTestNetworks } from '../domain/chains.ts';
 import { type RegistrationPolicy, registrationPolicies } from './accounts/policy.ts';
 import { isSender, type MailSettings } from './accounts/smtp.ts';
+import { type ConnectionLimits, defaultConnectionLimits } from './api/connections.ts';
+import { defaultOpenLimits, type OpenLimits } from './api/openPlaces.ts';
+import { defaultRates, type RateLimits, type RateName } from './api/rateLimits.ts';
 import { familyOf, readTreasuries, type Treasuries } from './chains/families.ts';
 import type { SpendingLimits } from './chains/money/spending.ts';
 import { type ChainSettings, readChainSettings } from './chains/settings.ts';
@@ -9,12 +12,9 @@ import { type HeadSettings, readHeads } from './environment/heads.ts';
 import { withKeystore } from './environment/keystore.ts';
 import { createReader, type Reader } from './environment/reader.ts';
 import type { Env } from './environment/secretFiles.ts';
-import { isInClear, storeAddress } from './eventstore/address.ts';
-import { type ConnectionLimits, defaultConnectionLimits } from './http/connections.ts';
-import { defaultOpenLimits, type OpenLimits } from './http/openPlaces.ts';
-import { defaultRates, type RateLimits, type RateName } from './http/rates.ts';
 import { isBlock } from './security/publicAddress.ts';
 import { readSigner, type SignerSettings } from './signer/settings.ts';
+import { isInClear, storeAddress } from './store/address.ts';
 
 /** `signer` holds the treasury's keys for the others, and stands alone. `audit` runs the auditor's verifier once a night. */
 export const roles = ['api', 'projections', 'subscribers', 'signer', 'audit'] as const;

@@ -1,5 +1,5 @@
 /**
- * Evidence of one stream: its events as the store has them, the way to the root of the newest head, and the head. verify/verify-evidence.mjs
+ * Evidence of one stream: its events as the store has them, the way to the root of the newest head, and the head. clients/verify/verify-evidence.mjs
  * checks it without us. Nothing is in it that the head's signature does not prove, so that no byte of it can be changed.
  */
 import { type Refusal, refuse, type StoredEvent } from '../../domain/decider.ts';

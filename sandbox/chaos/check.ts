@@ -5,7 +5,7 @@ import { type ChainId, chainOf, chains } from '../../domain/chains.ts';
 import type { StoredEvent } from '../../domain/decider.ts';
 import type { PaymentEvent, Transfer } from '../../domain/payment/events.ts';
 import { terminalStatuses } from '../../domain/payment/view.ts';
-import { openEventStore } from '../../src/eventstore/client.ts';
+import { openEventStore } from '../../src/store/client.ts';
 import type { BalanceOf } from '../balances.ts';
 import { customerOn, type Payment, type Placed, tokenOf, unitsOf } from './customers.ts';
 import type { Habit } from './orders.ts';

@@ -1,10 +1,10 @@
 /** Merchants and customers who do not give up: what a dead service or a hung chain cut off they do again. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { privateKeyToAddress } from 'viem/accounts';
-import { inTurn } from '../../commands/inTurn.ts';
 import { type ChainId, chainOf, findToken, type Token } from '../../domain/chains.ts';
 import { formatAmount, parseAmount } from '../../domain/money.ts';
 import type { PaymentStatus } from '../../domain/payment/view.ts';
+import { inTurn } from '../../src/lib/serialize.ts';
 import { payOnEvm } from '../payOnEvm.ts';
 import { payOnSolana } from '../payOnSolana.ts';
 import { payOnStellar } from '../payOnStellar.ts';

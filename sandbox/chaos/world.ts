@@ -36,7 +36,7 @@ export interface ChaosWorld {
   rpcUrl(chainId: ChainId): string;
   postgresPid(): number | undefined;
   startPostgres(): Promise<void>;
-  /** A tool of the operator, by its file in `src/cli`. @throws with what it said */
+  /** A tool of the operator, by its file in `tools`. @throws with what it said */
   tool(name: string, ...args: readonly string[]): Promise<string>;
   /** The service starts again as if so much time had passed. */
   passTime(ms: number): Promise<void>;
@@ -87,7 +87,7 @@ export async function openChaosWorld(dataDir: string, step: (name: string) => vo
   const logFile = (name: string) => join(dataDir, 'logs', `${name}.log`);
   const storeData = join(dataDir, 'disk-eventstore', 'data');
   const eventStore = supervised({
-    args: [join(root, 'src/cli/eventstore.ts'), '--data', storeData, '--port', String(storePort)],
+    args: [join(root, 'tools/eventstore.ts'), '--data', storeData, '--port', String(storePort)],
     env: () => process.env,
     logFile: logFile('eventstore'),
   });
@@ -129,7 +129,7 @@ export async function openChaosWorld(dataDir: string, step: (name: string) => vo
       children.record('postgres', pid, {});
     },
     async tool(name, ...args) {
-      const program = join(root, 'src', 'cli', `${name}.ts`);
+      const program = join(root, 'tools', `${name}.ts`);
       const { stdout } = await run(process.execPath, ['--import', clock, program, ...args], {
         env: env(),
         timeout: tool_ms,

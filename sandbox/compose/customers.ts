@@ -1,8 +1,8 @@
 /** Customers of one merchant who do not give up: each order is repeated until it is answered, paid once, and looked at until it is paid out. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Address, getAddress, type Hex } from 'viem';
-import { inTurn } from '../../commands/inTurn.ts';
 import type { ChainId } from '../../domain/chains.ts';
+import { inTurn } from '../../src/lib/serialize.ts';
 import type { PublicPayment } from '../customer.ts';
 import { payOnEvm } from '../payOnEvm.ts';
 import { type Chains, chainIds } from './chains.ts';

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { closeSync, mkdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { childEnvironment } from '../../src/runtime/system.ts';
+import { childEnvironment } from '../../src/process/system.ts';
 import { openLog } from '../logFile.ts';
 
 export interface NodeOptions {

@@ -1,7 +1,7 @@
 /** The shopkeeper: makes payments for orders, learns what became of them, writes receipts. Each step can be cut off and is taken up again. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { systemClock } from '../../src/runtime/system.ts';
+import { systemClock } from '../../src/process/system.ts';
 import type { OpenBook } from './book.ts';
 import { findGoods } from './goods.ts';
 import { isNews, isOver, isPaid, type Learning, type News, type Order, type Receipt } from './orders.ts';

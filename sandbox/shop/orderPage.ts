@@ -1,9 +1,9 @@
 /** One order from its first to its last moment, on one screen: what was ordered, paying, what the shop learned, the receipt. */
 import type { VNode } from 'preact';
 import { shortAddress } from '../../web/parts/address.ts';
-import { amount } from '../../web/parts/amount.ts';
+import { card, inside, pairs } from '../../web/parts/boxes.ts';
 import { copyButton } from '../../web/parts/button.ts';
-import { card, inside, pairs } from '../../web/parts/card.ts';
+import { amount } from '../../web/parts/cells.ts';
 import { statusChip, wordOf } from '../../web/parts/chip.ts';
 import { html } from '../../web/parts/html.ts';
 import { notice } from '../../web/parts/notice.ts';

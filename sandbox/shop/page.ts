@@ -1,7 +1,7 @@
 /** What is around the shop's pages, and its shelf. */
 import type { VNode } from 'preact';
+import { card, empty } from '../../web/parts/boxes.ts';
 import { submit } from '../../web/parts/button.ts';
-import { card, empty } from '../../web/parts/card.ts';
 import { statusChip } from '../../web/parts/chip.ts';
 import { choiceField, selectField } from '../../web/parts/field.ts';
 import { emptyForm } from '../../web/parts/form.ts';

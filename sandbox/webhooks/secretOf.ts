@@ -8,9 +8,9 @@ import { webhookSecretContext } from '../../commands/merchantRegistration.ts';
 import { fold } from '../../domain/decider.ts';
 import type { MerchantEvent } from '../../domain/merchant/events.ts';
 import { merchant } from '../../domain/merchant/state.ts';
-import { openEventStore } from '../../src/eventstore/client.ts';
-import { appIdPattern } from '../../src/http/schemas/base.ts';
+import { appIdPattern } from '../../src/api/schemas/base.ts';
 import { createSecretBox, parseMasterKey } from '../../src/security/secretBox.ts';
+import { openEventStore } from '../../src/store/client.ts';
 
 /** App that a webhook's body names. Returns undefined for a body that is not a webhook's. */
 export function appIdIn(body: Uint8Array): string | undefined {

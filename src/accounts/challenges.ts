@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import { type Instant, plus } from '../../domain/time.ts';
 import type { Sql } from '../../projections/sql.ts';
-import { codeLife_ms } from './letters.ts';
+import { codeLife_ms } from './emails.ts';
 import type { KeptCode } from './passcodes.ts';
 
 export interface Asked extends KeptCode {

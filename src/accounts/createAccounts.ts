@@ -2,13 +2,13 @@ import { isRefusal } from '../../domain/decider.ts';
 import type { Accounts } from './accounts.ts';
 import { createConfirm, createPending } from './carryOut.ts';
 import type { AccountsDeps, Step } from './deps.ts';
-import { createDoor } from './door.ts';
 import { createFreshCode } from './freshCode.ts';
 import { findPerson } from './people.ts';
 import { createRegister } from './register.ts';
 import { dropRegistration } from './registrations.ts';
 import { endSessions, runningSessions, seeSession } from './sessions.ts';
 import { createAsk, createProve } from './signIn.ts';
+import { createDoor } from './signInLimits.ts';
 
 export function createAccounts(deps: AccountsDeps): Accounts {
   const { sql, clock, tokens, observe = () => {} } = deps;

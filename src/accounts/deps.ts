@@ -5,12 +5,12 @@ import type { Sql, SqlDatabase } from '../../projections/sql.ts';
 import type { SecretBox } from '../security/secretBox.ts';
 import type { Challenge } from './accounts.ts';
 import { keepChallenge } from './challenges.ts';
-import type { Limits } from './door.ts';
-import { codeLife_ms, type Letter } from './letters.ts';
+import { codeLife_ms, type Letter } from './emails.ts';
 import type { Outbox } from './outbox.ts';
 import type { KeptCode, Passcodes } from './passcodes.ts';
 import type { KnownPerson } from './people.ts';
 import type { RegistrationPolicy } from './policy.ts';
+import type { Limits } from './signInLimits.ts';
 import type { Tokens } from './tokens.ts';
 
 /** What is done by codes. */

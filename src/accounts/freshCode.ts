@@ -6,11 +6,11 @@ import { isRefusal, type Refusal, refuse } from '../../domain/decider.ts';
 import type { Accounts } from './accounts.ts';
 import { takeTry, useUp } from './challenges.ts';
 import { type AccountsDeps, mailCode } from './deps.ts';
-import type { Door } from './door.ts';
-import { confirmLetter } from './letters.ts';
+import { confirmLetter } from './emails.ts';
 import { isPasscode } from './passcodes.ts';
 import { findByEmail, findPerson } from './people.ts';
 import { codeExpired, codeWrong, noMail } from './refusals.ts';
+import type { Door } from './signInLimits.ts';
 
 /** What is kept of a challenge follows from the thing as well. */
 const boundTo = (challenge: string, thing: string): string => `${challenge} ${thing}`;

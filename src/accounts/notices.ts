@@ -1,7 +1,7 @@
 /** What owners are told by mail of their apps' changes: enough to know it, and nothing that whoever made it could word. */
 import { chainOf } from '../../domain/chains.ts';
 import type { MerchantEvent, SettlementWallet } from '../../domain/merchant/events.ts';
-import type { Letter } from './letters.ts';
+import type { Letter } from './emails.ts';
 
 /** @param dashboard where to look; null where the installation does not know its own address */
 export function noticeOf(event: MerchantEvent, appId: string, dashboard: string | null): Letter | null {

@@ -4,7 +4,7 @@ import { isRefusal, type Refusal } from '../../domain/decider.ts';
 import { hour_ms } from '../../domain/time.ts';
 import type { SqlDatabase } from '../../projections/sql.ts';
 import { readEmail } from './email.ts';
-import { invitationLetter } from './letters.ts';
+import { invitationLetter } from './emails.ts';
 import type { Outbox } from './outbox.ts';
 import { erasePerson, mention, noteInvitation } from './people.ts';
 import { badEmail } from './refusals.ts';

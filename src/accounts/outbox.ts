@@ -3,7 +3,7 @@ import { type Clock, type Ids, Unavailable } from '../../commands/ports.ts';
 import { type Instant, plus } from '../../domain/time.ts';
 import type { Sql } from '../../projections/sql.ts';
 import type { SecretBox } from '../security/secretBox.ts';
-import type { Letter } from './letters.ts';
+import type { Letter } from './emails.ts';
 
 export interface Mail extends Letter {
   readonly to: string;

@@ -1,7 +1,7 @@
 /** Codes that are mailed: six digits, or eight where many are asked for, kept as salted scrypt hashes, for few tries and a short time. */
 import { randomBytes, randomInt, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
-import { createBoundedQueue } from '../../commands/boundedQueue.ts';
 import { Unavailable } from '../../commands/ports.ts';
+import { createBoundedQueue } from '../lib/semaphore.ts';
 
 /** What is kept of a code. */
 export interface KeptCode {

@@ -4,13 +4,13 @@ import { readProfileChange } from '../../domain/merchant/profile.ts';
 import type { Accounts } from './accounts.ts';
 import { appIdFor } from './appId.ts';
 import { type AccountsDeps, mailCode } from './deps.ts';
-import type { Door } from './door.ts';
 import { readEmail } from './email.ts';
-import { registrationLetter } from './letters.ts';
+import { registrationLetter } from './emails.ts';
 import { findByEmail, mention } from './people.ts';
 import { isWelcome } from './policy.ts';
 import { appTaken, badEmail, noMail, registrationClosed } from './refusals.ts';
 import { keepRegistration } from './registrations.ts';
+import type { Door } from './signInLimits.ts';
 
 /** One transaction keeps person, registration, code and mail. Whoever may not register is answered alike, and gets no code. */
 export function createRegister(deps: AccountsDeps, door: Door): Accounts['register'] {

@@ -5,16 +5,16 @@ import type { Accounts, Asker, Proved } from './accounts.ts';
 import { type CarriedOut, carryOut } from './carryOut.ts';
 import { type Tried, takeTry, useUp } from './challenges.ts';
 import { type AccountsDeps, mailCode } from './deps.ts';
-import type { Door } from './door.ts';
 import { readEmail } from './email.ts';
+import { newBrowserLetter, signInLetter } from './emails.ts';
 import { type KnownBrowser, knownText, readKnown } from './knownBrowser.ts';
-import { newBrowserLetter, signInLetter } from './letters.ts';
 import { isPasscode } from './passcodes.ts';
 import { findByEmail, findPerson, noteProof } from './people.ts';
 import { isWelcome } from './policy.ts';
 import { badEmail, codeExpired, codeWrong, noMail } from './refusals.ts';
 import { dropRegistration } from './registrations.ts';
 import { sessionLife_ms, startSession } from './sessions.ts';
+import type { Door } from './signInLimits.ts';
 
 const noticeLife_ms = 24 * hour_ms;
 

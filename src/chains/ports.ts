@@ -3,4 +3,4 @@
 export * from '../../commands/accountHistory.ts';
 export * from '../../commands/chainPorts.ts';
 export type { AddressBook, CanReceive, DepositScheme, ReceiverChecks } from '../../commands/ports.ts';
-export * from '../../commands/transfers/ports.ts';
+export * from '../../commands/transferPorts.ts';

@@ -1,6 +1,6 @@
 /** The treasury's keys out of a sealed file: `KEYSTORE` names it, and its passphrase comes from a file or from a descriptor that the parent opened. */
 import { closeSync, readFileSync } from 'node:fs';
-import { KeystoreError, keystoreMax_bytes, openKeystore } from '../keystore/sealed.ts';
+import { KeystoreError, keystoreMax_bytes, openKeystore } from './sealed.ts';
 import { type Env, textOf, whyUnread } from './secretFiles.ts';
 
 /** Each treasury key may be in it, under its variable's name, and nothing else. */

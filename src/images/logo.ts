@@ -1,9 +1,9 @@
 /** Pictures that strangers send, decoded and written anew, so that nothing of theirs but the pixels is ever served. */
 import { createHash } from 'node:crypto';
 import sharp, { type Sharp } from 'sharp';
-import { createBoundedQueue } from '../../commands/boundedQueue.ts';
 import type { Logo } from '../../commands/ports.ts';
 import { type Refusal, refuse } from '../../domain/decider.ts';
+import { createBoundedQueue } from '../lib/semaphore.ts';
 import { pictureMax_bytes } from './accepted.ts';
 
 export const logoMax_bytes = 100_000;

@@ -1,9 +1,9 @@
 /** What pays for each kind of transfer, proven by the signer's own nodes: the money came in, to a deposit of ours, and is enough. */
 import type { Ingester } from '../../commands/chainPorts.ts';
 import { currentState } from '../../commands/handle.ts';
+import { nothingToProve } from '../../commands/outgoing.ts';
 import type { Clock } from '../../commands/ports.ts';
-import { nothingToProve } from '../../commands/transfers/outgoing.ts';
-import { PayoutBlocked } from '../../commands/transfers/ports.ts';
+import { PayoutBlocked } from '../../commands/transferPorts.ts';
 import { type ChainId, chainOf } from '../../domain/chains.ts';
 import { isRefusal, type Refusal } from '../../domain/decider.ts';
 import { rescale, rescaleUp } from '../../domain/money.ts';
@@ -17,8 +17,8 @@ import type { Owed } from '../../domain/transfer/owed.ts';
 import { addressBook, addressBookInstance, usableAddress } from '../../domain/treasury/addressBook.ts';
 import { unmatched } from '../../domain/unmatched.ts';
 import { unmatchedBacking } from '../../domain/unmatchedRefund.ts';
-import type { ProveFunding } from '../subscribers/transfers/fundingProof.ts';
-import { createOwnMoney, type OwnMoneyDeps } from '../subscribers/transfers/ownMoney.ts';
+import type { ProveFunding } from '../workers/payouts/fundingProof.ts';
+import { createOwnMoney, type OwnMoneyDeps } from '../workers/payouts/ownMoney.ts';
 import { type Backing, type Funding, notOrdered, type Ordered } from './orders.ts';
 
 export interface BackingDeps extends OwnMoneyDeps {

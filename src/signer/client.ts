@@ -1,7 +1,7 @@
 /** The treasury's keys as another process has them: the port of a signer, over HTTPS with certificates of both ends. */
 import { Agent, request } from 'node:https';
 import { Unavailable } from '../../commands/ports.ts';
-import { PayoutBlocked, type Signer, SigningRefused } from '../../commands/transfers/ports.ts';
+import { PayoutBlocked, type Signer, SigningRefused } from '../../commands/transferPorts.ts';
 import { blockReasons, signingReasons } from '../../domain/transfer/waiting.ts';
 import type { DepositOwner } from '../chains/family.ts';
 import { type Accounts, type Asked, messageMax_bytes, paths, type Refused, read, write } from './protocol.ts';

@@ -2,7 +2,7 @@
  * What a signer of its own does before it signs. It believes nobody who asks: what is ordered it reads in the log by itself, what came in
  * it looks at on the chain by itself, and what it signed before it has written down itself.
  */
-import { inTurn } from '../../commands/inTurn.ts';
+
 import type { Clock } from '../../commands/ports.ts';
 import {
   type PayoutRail,
@@ -11,13 +11,14 @@ import {
   type Signer,
   SigningRefused,
   type Unsigned,
-} from '../../commands/transfers/ports.ts';
+} from '../../commands/transferPorts.ts';
 import { type ChainFamily, type ChainId, chainOf } from '../../domain/chains.ts';
 import { besides, type Signature } from '../../domain/signing/signature.ts';
 import type { Instant } from '../../domain/time.ts';
 import { keyOf } from '../../domain/transfer/key.ts';
 import { spenderOf } from '../chains/money/spending.ts';
 import type { Spent } from '../chains/money/spentLately.ts';
+import { inTurn } from '../lib/serialize.ts';
 import type { Funding, Orders } from './orders.ts';
 import type { Asked } from './protocol.ts';
 import type { SigningRecord } from './record.ts';

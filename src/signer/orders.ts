@@ -1,12 +1,12 @@
 /** Whether the log, as this signer reads it, orders a transfer, and whether its money is there for this signer's own nodes. */
 import { currentState, type Handle } from '../../commands/handle.ts';
-import type { Outgoing, StillFunded, TransferOwners } from '../../commands/transfers/outgoing.ts';
+import type { Outgoing, StillFunded, TransferOwners } from '../../commands/outgoing.ts';
 import {
   type SigningPurpose,
   SigningRefused,
   type TransferOrder,
   type Unsigned,
-} from '../../commands/transfers/ports.ts';
+} from '../../commands/transferPorts.ts';
 import type { ChainId } from '../../domain/chains.ts';
 import { cancelReference, keyOf, moneyLeaves, type TransferKey } from '../../domain/transfer/key.ts';
 import { liveAttempts, noncesUsedUp } from '../../domain/transfer/leg.ts';

@@ -1,7 +1,7 @@
 /** What a service and a signer of its own say to each other: JSON over HTTPS, in which whole numbers of any size are `{"n":"…"}`. */
 import Type, { type Static, type TSchema } from 'typebox';
 import Compile from 'typebox/compile';
-import type { SigningPurpose, Unsigned } from '../../commands/transfers/ports.ts';
+import type { SigningPurpose, Unsigned } from '../../commands/transferPorts.ts';
 import { chainIds } from '../../domain/chains.ts';
 import { Address, closed, nullable, oneOf, Text } from '../../domain/schema.ts';
 import { purposeKinds } from '../../domain/transfer/key.ts';

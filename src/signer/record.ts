@@ -2,7 +2,7 @@
 import type { Handle } from '../../commands/handle.ts';
 import { currentState } from '../../commands/handle.ts';
 import type { Clock } from '../../commands/ports.ts';
-import { SigningRefused } from '../../commands/transfers/ports.ts';
+import { SigningRefused } from '../../commands/transferPorts.ts';
 import { type Decision, type DomainEvent, isRefusal } from '../../domain/decider.ts';
 import { fundingUse, useFunding } from '../../domain/signing/fundingUse.ts';
 import { moneyUse, otherUses, useMoney } from '../../domain/signing/moneyUse.ts';

@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { TransientError } from '../../commands/ports.ts';
-import { PayoutBlocked, type Signed, SigningRefused } from '../../commands/transfers/ports.ts';
+import { PayoutBlocked, type Signed, SigningRefused } from '../../commands/transferPorts.ts';
 import type { DepositOwner } from '../chains/family.ts';
 import {
   type Accounts,

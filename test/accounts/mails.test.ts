@@ -10,8 +10,8 @@ import { erase, invite, welcome } from '../../src/accounts/operator.ts';
 import { createSmtp, isSender } from '../../src/accounts/smtp.ts';
 import type { Database } from '../../src/postgres/database.ts';
 import { createFailures } from '../../src/postgres/failures.ts';
-import { randomIds } from '../../src/runtime/system.ts';
-import { mailsWorker } from '../../src/subscribers/mails.ts';
+import { randomIds } from '../../src/process/system.ts';
+import { mailsWorker } from '../../src/workers/accounts/mails.ts';
 import { freshDatabase } from '../support/postgres.ts';
 import { fill, wholeLog } from '../support/readModels.ts';
 import {

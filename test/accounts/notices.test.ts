@@ -4,12 +4,12 @@ import { eventCodec } from '../../commands/codec.ts';
 import { createHandle, currentState } from '../../commands/handle.ts';
 import { merchant } from '../../domain/merchant/state.ts';
 import { welcome } from '../../src/accounts/operator.ts';
-import { defaultRates } from '../../src/http/rates.ts';
+import { defaultRates } from '../../src/api/rateLimits.ts';
+import { createRates } from '../../src/api/sharedRateLimits.ts';
 import type { Database } from '../../src/postgres/database.ts';
-import { refuseSetBack } from '../../src/runtime/logSetBack.ts';
-import { createRates } from '../../src/runtime/rates.ts';
-import { randomIds, systemClock } from '../../src/runtime/system.ts';
-import { followForNotices, type NoticesDeps } from '../../src/subscribers/notices.ts';
+import { randomIds, systemClock } from '../../src/process/system.ts';
+import { refuseSetBack } from '../../src/readmodels/logSetBack.ts';
+import { followForNotices, type NoticesDeps } from '../../src/workers/accounts/notices.ts';
 import { freshDatabase } from '../support/postgres.ts';
 import { accepted, ada, clear, createWorld, registered, type World } from './world.ts';
 

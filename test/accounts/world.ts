@@ -14,14 +14,14 @@ import { createOutbox, type Mail } from '../../src/accounts/outbox.ts';
 import { createPasscodes, type Passcodes } from '../../src/accounts/passcodes.ts';
 import { createSigningKeys } from '../../src/accounts/signingKeys.ts';
 import { createTokens } from '../../src/accounts/tokens.ts';
-import { memoryEventStore } from '../../src/eventstore/memory.ts';
-import { defaultRates, type RateLimits, unlimited } from '../../src/http/rates.ts';
+import { defaultRates, type RateLimits, unlimited } from '../../src/api/rateLimits.ts';
+import { createRates } from '../../src/api/sharedRateLimits.ts';
 import type { Database } from '../../src/postgres/database.ts';
-import { createRates } from '../../src/runtime/rates.ts';
-import { randomIds } from '../../src/runtime/system.ts';
+import { randomIds } from '../../src/process/system.ts';
 import { newApiKey } from '../../src/security/apiKey.ts';
 import { createTargetCheck } from '../../src/security/publicAddress.ts';
 import { createSecretBox } from '../../src/security/secretBox.ts';
+import { memoryEventStore } from '../support/memoryEventStore.ts';
 import { memoryProfiles } from '../support/profiles.ts';
 
 export type World = ReturnType<typeof createWorld>;

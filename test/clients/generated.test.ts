@@ -4,7 +4,7 @@ import { cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { receiver as receiverAddress, startWorld, type World } from '../http/world.ts';
+import { receiver as receiverAddress, startWorld, type World } from '../api/world.ts';
 import { gateCases } from '../support/suite.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 import type { At, Seen } from './programs/shop.ts';

@@ -8,7 +8,7 @@ import {
   PaymentsError,
 } from '../../clients/typescript/src/index.ts';
 import type { AppEvent } from '../../queries/feed.ts';
-import { goodRequest, startWorld, type World } from '../http/world.ts';
+import { goodRequest, startWorld, type World } from '../api/world.ts';
 import { created_at } from '../support/payments.ts';
 
 const paymentId = '0198f3c2-0000-8000-8000-000000000001';

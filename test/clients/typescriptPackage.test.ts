@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { signWebhook } from '../../commands/webhookSignature.ts';
 import type { AppEvent } from '../../queries/feed.ts';
-import { goodRequest, receiver, startWorld, type World } from '../http/world.ts';
+import { goodRequest, receiver, startWorld, type World } from '../api/world.ts';
 import { visitor } from '../support/chromium.ts';
 import { created_at } from '../support/payments.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';

@@ -5,12 +5,12 @@ import { createSendWebhook } from '../../commands/sendWebhook.ts';
 import { createRedeliver } from '../../commands/webhooksByHand.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import { outstandingMax } from '../../domain/treasury/state.ts';
-import { type OpenEventStore, openEventStore } from '../../src/eventstore/client.ts';
-import { randomIds } from '../../src/runtime/system.ts';
+import { randomIds } from '../../src/process/system.ts';
+import { type OpenEventStore, openEventStore } from '../../src/store/client.ts';
 import { deliveryStart } from '../support/deliveries.ts';
 import { sharedEventStore } from '../support/eventstore.ts';
 import { processes } from '../support/processes.ts';
-import { signingWorld, treasuryStream } from './transfers/signing.ts';
+import { signingWorld, treasuryStream } from '../workers/payouts/signing.ts';
 
 /** Fewer than may be under way from one account. */
 const rounds = outstandingMax - 1;

@@ -9,7 +9,7 @@ import {
 import { isRefusal } from '../../domain/decider.ts';
 import { createEvmDeposits } from '../../src/chains/evm/deposits/scheme.ts';
 import { addressBook } from '../../src/chains/families.ts';
-import { randomIds } from '../../src/runtime/system.ts';
+import { randomIds } from '../../src/process/system.ts';
 import { merchantWallet, treasuryAccount } from '../support/payments.ts';
 import { freePayouts } from '../support/payoutCosts.ts';
 import { processes } from '../support/processes.ts';

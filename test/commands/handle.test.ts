@@ -4,8 +4,8 @@ import { type Codec, verifyChain } from '../../commands/codec.ts';
 import { createHandle, type Facts, readStream } from '../../commands/handle.ts';
 import { type EventStore, StreamConflict, Unavailable } from '../../commands/ports.ts';
 import { type Decider, type Decision, refuse } from '../../domain/decider.ts';
-import { memoryEventStore } from '../../src/eventstore/memory.ts';
-import { randomIds } from '../../src/runtime/system.ts';
+import { randomIds } from '../../src/process/system.ts';
+import { memoryEventStore } from '../support/memoryEventStore.ts';
 import { minute } from '../support/payments.ts';
 import { accepted, Crashed, crashAt, noting, processes } from '../support/processes.ts';
 

@@ -7,11 +7,11 @@ import { fingerprintOf, webhookSecretContext } from '../../commands/merchantRegi
 import { type ReceiverChecks, Unavailable } from '../../commands/ports.ts';
 import { isRefusal, type Refusal, refuse } from '../../domain/decider.ts';
 import { hour_ms } from '../../domain/time.ts';
-import { memoryEventStore } from '../../src/eventstore/memory.ts';
-import { randomIds, systemClock } from '../../src/runtime/system.ts';
+import { randomIds, systemClock } from '../../src/process/system.ts';
 import { newApiKey, parseKey } from '../../src/security/apiKey.ts';
 import { createTargetCheck } from '../../src/security/publicAddress.ts';
 import { createSecretBox } from '../../src/security/secretBox.ts';
+import { memoryEventStore } from '../support/memoryEventStore.ts';
 import { memoryProfiles } from '../support/profiles.ts';
 
 const appId = 'merchant_bakery';

@@ -4,9 +4,9 @@ import { createHandle, type Handle } from '../../commands/handle.ts';
 import { createManageMerchant, type ManageMerchant } from '../../commands/manageMerchant.ts';
 import { isRefusal, type Refusal } from '../../domain/decider.ts';
 import { hour_ms, type Instant, instant, plus } from '../../domain/time.ts';
-import { memoryEventStore } from '../../src/eventstore/memory.ts';
-import { randomIds } from '../../src/runtime/system.ts';
+import { randomIds } from '../../src/process/system.ts';
 import { newApiKey } from '../../src/security/apiKey.ts';
+import { memoryEventStore } from '../support/memoryEventStore.ts';
 import { memoryProfiles } from '../support/profiles.ts';
 
 const appId = 'merchant_bakery';

@@ -6,7 +6,7 @@ import { isRefusal } from '../../domain/decider.ts';
 import { transferId } from '../../domain/payment/events.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';
 import type { Instant } from '../../domain/time.ts';
-import { memoryEventStore } from '../../src/eventstore/memory.ts';
+import { memoryEventStore } from '../support/memoryEventStore.ts';
 import { minute, payin, unpaid } from '../support/payments.ts';
 import { accepted, Crashed, crashAt, processes } from '../support/processes.ts';
 

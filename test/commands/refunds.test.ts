@@ -3,13 +3,13 @@ import fc from 'fast-check';
 import { currentState } from '../../commands/handle.ts';
 import { Unavailable } from '../../commands/ports.ts';
 import { type AskedRefund, createRefunds, type RefundsDeps } from '../../commands/refunds.ts';
-import { refundOwner } from '../../commands/transfers/owners/payments.ts';
 import { credit, earn, spend } from '../../domain/credit.ts';
 import { isRefusal, refuse } from '../../domain/decider.ts';
 import type { PaymentEvent } from '../../domain/payment/events.ts';
 import { takenBy } from '../../domain/payment/refund.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';
 import { addressBook } from '../../src/chains/families.ts';
+import { refundOwner } from '../../src/workers/payouts/owners.ts';
 import {
   baseUsdc,
   bounced,

@@ -3,7 +3,7 @@ import { type RegisterPayinDeps, registerPayin } from '../../commands/registerPa
 import { isRefusal } from '../../domain/decider.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';
 import { addressBook, canonicalTxHash } from '../../src/chains/families.ts';
-import { memoryEventStore } from '../../src/eventstore/memory.ts';
+import { memoryEventStore } from '../support/memoryEventStore.ts';
 import { customerWallet, hashOf, unpaid } from '../support/payments.ts';
 import { accepted, processes } from '../support/processes.ts';
 

@@ -6,9 +6,9 @@ import { createSendWebhook, type WebhookAnswer, type WebhookMessage } from '../.
 import { signWebhook } from '../../commands/webhookSignature.ts';
 import { instant } from '../../domain/time.ts';
 import { requestHeaders } from '../../domain/webhook.ts';
-import { memoryEventStore } from '../../src/eventstore/memory.ts';
-import { randomIds } from '../../src/runtime/system.ts';
+import { randomIds } from '../../src/process/system.ts';
 import { deliveryStart } from '../support/deliveries.ts';
+import { memoryEventStore } from '../support/memoryEventStore.ts';
 
 const clock = { now: () => instant(1_000), sleep: async () => {} };
 const { startedAt: _, ...delivery } = deliveryStart();

@@ -10,9 +10,9 @@ import { merchant } from '../../domain/merchant/state.ts';
 import { underWay_ms } from '../../domain/redelivery.ts';
 import { instant } from '../../domain/time.ts';
 import { redeliveriesMax } from '../../domain/webhook.ts';
-import { memoryEventStore } from '../../src/eventstore/memory.ts';
-import { randomIds } from '../../src/runtime/system.ts';
+import { randomIds } from '../../src/process/system.ts';
 import { deliveryStart } from '../support/deliveries.ts';
+import { memoryEventStore } from '../support/memoryEventStore.ts';
 
 const { startedAt: _, ...first } = deliveryStart();
 const { appId, deliveryId } = first;

@@ -11,7 +11,7 @@ import { requestPayout } from '../../domain/payment/payout.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';
 import { statusOf } from '../../domain/payment/view.ts';
 import { createEvmDeposits } from '../../src/chains/evm/deposits/scheme.ts';
-import { withdrawalsWorker } from '../../src/subscribers/withdrawals.ts';
+import { withdrawalsWorker } from '../../src/workers/cashback/withdrawals.ts';
 import { createWorld, type World } from '../support/histories.ts';
 import * as p from '../support/payments.ts';
 import { freePayouts } from '../support/payoutCosts.ts';

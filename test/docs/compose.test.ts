@@ -5,11 +5,11 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { load, YAML11_SCHEMA } from 'js-yaml';
+import { defaultLimits } from '../../src/api/deps.ts';
+import { waitMax_s } from '../../src/api/schemas/queries.ts';
 import { type Config, type Role, readConfig } from '../../src/config.ts';
-import { storeAddress } from '../../src/eventstore/address.ts';
-import { defaultLimits } from '../../src/http/deps.ts';
-import { waitMax_s } from '../../src/http/schemas/queries.ts';
-import { sealKeystore } from '../../src/keystore/sealed.ts';
+import { sealKeystore } from '../../src/environment/sealed.ts';
+import { storeAddress } from '../../src/store/address.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 
 interface Service {
@@ -100,7 +100,7 @@ describe('docker-compose.yml', () => {
 });
 
 describe('Postgres in both compose files', () => {
-  it('begins with a superuser of its own, and compose/postgres-role.sql makes the role that the service connects as', () => {
+  it('begins with a superuser of its own, and deploy/compose/postgres-role.sql makes the role that the service connects as', () => {
     for (const services of [one, scaleServices]) {
       const postgres = services.find(([name]) => name === 'postgres')?.[1];
       assert.equal(postgres?.environment?.['POSTGRES_USER'], 'postgres');
@@ -108,8 +108,8 @@ describe('Postgres in both compose files', () => {
       assert.ok(postgres?.volumes?.includes(script), 'the script is not mounted');
     }
     assert.match(text('docker-compose.yml'), /DATABASE_URL: postgres:\/\/payments:/);
-    assert.match(text('compose/prepare.sh'), /postgres:\/\/payments:/);
-    assert.match(text('compose/postgres-role.sql'), /CREATE ROLE payments LOGIN NOSUPERUSER /);
+    assert.match(text('deploy/compose/prepare.sh'), /postgres:\/\/payments:/);
+    assert.match(text('deploy/compose/postgres-role.sql'), /CREATE ROLE payments LOGIN NOSUPERUSER /);
   });
 
   it('runs read-only like the event store, and no API gets a former master key', () => {
@@ -126,9 +126,13 @@ describe('docker-compose.scale.yml', () => {
   let directory: string;
   let configs: ReadonlyMap<Role, Config>;
   const prepare = () =>
-    execFileSync('sh', [join(root, 'compose/prepare.sh'), join(directory, 'secrets'), String(process.getuid?.())], {
-      encoding: 'utf8',
-    });
+    execFileSync(
+      'sh',
+      [join(root, 'deploy/compose/prepare.sh'), join(directory, 'secrets'), String(process.getuid?.())],
+      {
+        encoding: 'utf8',
+      },
+    );
   before(() => {
     directory = temporaryDirectory();
     execFileSync('mkdir', [join(directory, 'secrets')]);
@@ -273,8 +277,8 @@ describe('docker-compose.scale.yml', () => {
   });
 });
 
-describe('compose/balancer.cfg', () => {
-  const balancer = text('compose/balancer.cfg');
+describe('deploy/compose/balancer.cfg', () => {
+  const balancer = text('deploy/compose/balancer.cfg');
   const seconds = (name: string) => Number(new RegExp(`^\\s*${name} (\\d+)s$`, 'm').exec(balancer)?.[1]);
 
   it('sends requests to the API by its name and port, and repeats only what nobody has taken', () => {

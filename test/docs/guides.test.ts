@@ -9,7 +9,7 @@ import { signWebhook } from '../../commands/webhookSignature.ts';
 import { bounceCodes } from '../../domain/payment/events.ts';
 import { paymentStatuses } from '../../domain/payment/view.ts';
 import { situations } from '../../sandbox/situations.ts';
-import { type GuideName, guideNames, readGuide, renderGuide } from '../../src/http/guides.ts';
+import { type GuideName, guideNames, readGuide, renderGuide } from '../../web/guides/guides.ts';
 import { createSandbox } from '../support/sandbox.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 

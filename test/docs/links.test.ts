@@ -11,7 +11,7 @@ const pages = [
   'CHANGELOG.md',
   'clients/python/README.md',
   'clients/typescript/README.md',
-  'examples/shop/README.md',
+  'clients/examples/shop/README.md',
   ...readdirSync(new URL('docs/', root)).flatMap((name) => (/\.md$/.test(name) ? [`docs/${name}`] : [])),
 ];
 const text = (page: string) => readFileSync(new URL(page, root), 'utf8');

@@ -6,12 +6,12 @@ import { alertRules, alertsOf, runbooks } from '../../docs/alerts.ts';
 import { business, type Dashboard, dashboardJson, operations } from '../../docs/dashboards.ts';
 import { openActive } from '../../projections/generations.ts';
 import { projectionSets } from '../../projections/sets.ts';
+import { openLines } from '../../src/chains/node/metrics.ts';
 import { makeAnalyst } from '../../src/postgres/analyst.ts';
 import { makeAnalytics } from '../../src/postgres/analytics.ts';
 import { openDatabase } from '../../src/postgres/database.ts';
 import { ddlOf } from '../../src/postgres/migrate.ts';
-import { openLines } from '../../src/runtime/nodeMetrics.ts';
-import { createLogger, createTelemetry } from '../../src/runtime/telemetry.ts';
+import { createLogger, createTelemetry } from '../../src/process/telemetry.ts';
 import { freshDatabase } from '../support/postgres.ts';
 
 const text = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
@@ -60,10 +60,10 @@ const queries = [
 
 describe('observability', () => {
   it('is what npm run docs makes of the alarms that there are today', () => {
-    assert.equal(text('observability/alerts.yml'), `${alertRules(page)}\n`, 'stale: npm run docs');
+    assert.equal(text('deploy/observability/alerts.yml'), `${alertRules(page)}\n`, 'stale: npm run docs');
     assert.equal(text('docs/runbooks.md'), `${runbooks(page)}\n`, 'stale: npm run docs');
     for (const dashboard of dashboards) {
-      const file = `observability/grafana/dashboards/${dashboard.uid.replace('payments-', '')}.json`;
+      const file = `deploy/observability/grafana/dashboards/${dashboard.uid.replace('payments-', '')}.json`;
       assert.equal(text(file), `${dashboardJson(dashboard)}\n`, 'stale: npm run docs');
     }
   });
@@ -122,7 +122,7 @@ describe('observability', () => {
 
   it('has dashboards whose panels stand beside each other, each with a source that is provisioned', () => {
     const sources = [
-      ...text('observability/grafana/provisioning/datasources/sources.yml').matchAll(/^ {4}uid: (\S+)$/gm),
+      ...text('deploy/observability/grafana/provisioning/datasources/sources.yml').matchAll(/^ {4}uid: (\S+)$/gm),
     ];
     const known = new Set(sources.map(([, uid]) => uid));
     for (const dashboard of dashboards) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
-import { openLines } from '../../src/runtime/nodeMetrics.ts';
-import { createLogger, createTelemetry } from '../../src/runtime/telemetry.ts';
+import { openLines } from '../../src/chains/node/metrics.ts';
+import { createLogger, createTelemetry } from '../../src/process/telemetry.ts';
 
 const root = new URL('../../', import.meta.url).pathname;
 const text = (file: string) => readFileSync(`${root}${file}`, 'utf8');

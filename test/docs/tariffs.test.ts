@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { monthly, tariffs } from '../../bench/tariffs.ts';
+import { monthly, tariffs } from '../bench/tariffs.ts';
 
 const page = (name: string) => readFileSync(new URL(`../../docs/${name}`, import.meta.url), 'utf8');
 

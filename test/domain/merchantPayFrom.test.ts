@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { fold } from '../../domain/decider.ts';
 import type { MerchantEvent, PayFrom } from '../../domain/merchant/events.ts';
-import { setPayFrom } from '../../domain/merchant/payFrom.ts';
+import { setPayFrom } from '../../domain/merchant/settings.ts';
 import { type MerchantState, merchant } from '../../domain/merchant/state.ts';
 import { minute } from '../support/payments.ts';
 import { specification } from '../support/specification.ts';

@@ -8,7 +8,7 @@ import { historyOf } from '../support/history.ts';
 import { type Instance, startInstance } from '../support/instance.ts';
 import { type Answer, createSandbox } from '../support/sandbox.ts';
 
-const merchantTool = fileURLToPath(new URL('../../src/cli/merchant.ts', import.meta.url));
+const merchantTool = fileURLToPath(new URL('../../tools/merchant.ts', import.meta.url));
 
 /** In the order in which a proof comes to them. */
 const begins = 'MerchantRegistered+WebhookSecretRotated+ProfileSet';

@@ -22,7 +22,7 @@ export function restoresFromBackup({ loseLog, eventStoreUrl }: BackupOptions): v
 
   const tool = async (name: string, ...args: string[]): Promise<string> => {
     const env = { ...process.env, DATA_DIR: sandbox.dataDir };
-    return (await promisify(execFile)(process.execPath, [`src/cli/${name}.ts`, ...args], { env })).stdout;
+    return (await promisify(execFile)(process.execPath, [`tools/${name}.ts`, ...args], { env })).stdout;
   };
   const ended = async () => {
     const states = await Promise.all(customers.orders.map(({ payment }) => payment && sandbox.read(payment.id)));

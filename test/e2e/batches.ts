@@ -24,7 +24,7 @@ export function batchesSurviveCrashes(options: Pick<SandboxOptions, 'eventStoreU
 
   const treasury = async (...args: string[]) => {
     const env = { ...process.env, DATA_DIR: sandbox.dataDir };
-    return (await promisify(execFile)(process.execPath, ['src/cli/treasury.ts', ...args], { env })).stdout;
+    return (await promisify(execFile)(process.execPath, ['tools/treasury.ts', ...args], { env })).stdout;
   };
 
   before(async () => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type { Clock } from '../../commands/ports.ts';
 import type { ChainId } from '../../domain/chains.ts';
 import { hour_ms, plus } from '../../domain/time.ts';
-import { systemClock } from '../../src/runtime/system.ts';
+import { systemClock } from '../../src/process/system.ts';
 import { createLocalService } from '../support/localService.ts';
 import type { Answer } from '../support/shop.ts';
 

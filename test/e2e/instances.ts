@@ -68,7 +68,7 @@ export function instancesShareTheWork(options: Pick<SandboxOptions, 'eventStoreU
     const { appId } = sandbox.file().wallet;
     const env = { ...process.env, DATA_DIR: sandbox.dataDir };
     const merchant = async (...args: string[]) =>
-      (await promisify(execFile)(process.execPath, ['src/cli/merchant.ts', ...args], { env })).stdout;
+      (await promisify(execFile)(process.execPath, ['tools/merchant.ts', ...args], { env })).stdout;
     const shown = await merchant('key', appId, 'till');
     const [keyId = ''] = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/.exec(shown) ?? [];
     const [key = ''] = /pi_live_\w{38}/.exec(shown) ?? [];

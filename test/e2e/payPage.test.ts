@@ -6,7 +6,7 @@ import type { Page, Request, Route } from 'playwright-core';
 import type { Clock } from '../../commands/ports.ts';
 import { parseAmount } from '../../domain/money.ts';
 import { hour_ms, plus } from '../../domain/time.ts';
-import { systemClock } from '../../src/runtime/system.ts';
+import { systemClock } from '../../src/process/system.ts';
 import { visitor } from '../support/chromium.ts';
 import { createLocalService } from '../support/localService.ts';
 import { scanned } from '../support/qr.ts';

@@ -14,7 +14,7 @@ import { parseAmount } from '../../domain/money.ts';
 import { keepKeys } from '../../sandbox/keys.ts';
 import { patientFetch } from '../../sandbox/patientFetch.ts';
 import { readMail } from '../../sandbox/readMail.ts';
-import { Jar } from '../http/desk.ts';
+import { Jar } from '../api/desk.ts';
 import type { Answer, Sandbox } from '../support/sandbox.ts';
 
 export interface Overpaid {
@@ -29,12 +29,12 @@ export function excessIsRefunded(all: readonly Overpaid[], sandbox: Sandbox, { o
   const refunds = (id: string) => sandbox.call('GET', `/payment-api/payments/${id}/refunds`, { key: admin() });
   const operator = async (...args: string[]) => {
     const env = { ...process.env, DATA_DIR: sandbox.dataDir };
-    return (await promisify(execFile)(process.execPath, ['src/cli/refunds.ts', ...args], { env })).stdout;
+    return (await promisify(execFile)(process.execPath, ['tools/refunds.ts', ...args], { env })).stdout;
   };
 
   const audit = async (...args: string[]) => {
     const env = { ...process.env, DATA_DIR: sandbox.dataDir };
-    const ran = promisify(execFile)(process.execPath, ['src/cli/audit.ts', ...args], { env });
+    const ran = promisify(execFile)(process.execPath, ['tools/audit.ts', ...args], { env });
     return ran.then(
       ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
       ({ code, stdout, stderr }) => ({ code, stdout, stderr }),
@@ -187,7 +187,7 @@ export function excessIsRefunded(all: readonly Overpaid[], sandbox: Sandbox, { o
 
   it('leave log, chains and read models that an audit finds nothing wrong with, after a sweep as well', async () => {
     const env = { ...process.env, DATA_DIR: sandbox.dataDir };
-    await promisify(execFile)(process.execPath, ['src/cli/sweep.ts', '8453', '--even-at-a-loss'], { env });
+    await promisify(execFile)(process.execPath, ['tools/sweep.ts', '8453', '--even-at-a-loss'], { env });
     const audited = await audit('--json', '--patience', '0');
     const report = JSON.parse(audited.stdout);
     assert.deepEqual([report.findings, report.readModels.findings], [[], []]);

@@ -54,7 +54,7 @@ describe('a service that was killed', () => {
     const keys = keepKeys(sandbox.dataDir);
     const masterKey = randomBytes(32).toString('hex');
     const env = { ...process.env, MASTER_KEY: masterKey, MASTER_KEY_OLD: keys.masterKey };
-    const tool = ['src/cli/rotateMasterKey.ts', '--data', sandbox.dataDir];
+    const tool = ['tools/rotateMasterKey.ts', '--data', sandbox.dataDir];
     const rotate = async () => (await promisify(execFile)(process.execPath, tool, { env })).stdout;
     await assert.rejects(rotate(), /already|in use|uses|still runs/i);
     await sandbox.kill();

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Address } from 'viem';
 import { eventCodec } from '../../commands/codec.ts';
 import { createHandle, currentState } from '../../commands/handle.ts';
-import type { Signed } from '../../commands/transfers/ports.ts';
+import type { Signed } from '../../commands/transferPorts.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import type { PaymentEvent, PaymentEventData } from '../../domain/payment/events.ts';
 import { transferId } from '../../domain/payment/shapes.ts';
@@ -17,13 +17,13 @@ import { evmDeposits } from '../../src/chains/evm/deposits/scheme.ts';
 import { createLines } from '../../src/chains/node/lines.ts';
 import { openChains } from '../../src/chains/open.ts';
 import { readConfig } from '../../src/config.ts';
-import { openEventStore } from '../../src/eventstore/client.ts';
-import { withSeals } from '../../src/eventstore/sealed.ts';
-import { socketIn, socketUrl } from '../../src/eventstore/socket.ts';
-import { randomIds, systemClock } from '../../src/runtime/system.ts';
+import { randomIds, systemClock } from '../../src/process/system.ts';
 import { parseMasterKey } from '../../src/security/secretBox.ts';
 import { createRemoteSigner } from '../../src/signer/client.ts';
 import { loadTls } from '../../src/signer/tls.ts';
+import { openEventStore } from '../../src/store/client.ts';
+import { withSeals } from '../../src/store/sealed.ts';
+import { socketIn, socketUrl } from '../../src/store/socket.ts';
 
 type Confirmed = PaymentEventData<'PayinConfirmed'>;
 

@@ -195,7 +195,7 @@ describe('what is believed of Stellar', () => {
   describe('ledgers that the scan has passed over', () => {
     const rescan = async (...args: string[]) => {
       const env = { ...process.env, DATA_DIR: sandbox.dataDir };
-      const { stdout } = await promisify(execFile)(process.execPath, ['src/cli/rescan.ts', ...args], { env });
+      const { stdout } = await promisify(execFile)(process.execPath, ['tools/rescan.ts', ...args], { env });
       return stdout;
     };
 

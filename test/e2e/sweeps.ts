@@ -42,7 +42,7 @@ export function sweepsSurviveCrashes({ rounds, eventStoreUrl }: SweepOptions): v
   /** Ends when all that it ordered is done, or with the service's event store. */
   const sweep = async (...args: string[]) => {
     const env = { ...process.env, DATA_DIR: sandbox.dataDir };
-    const ran = promisify(execFile)(process.execPath, ['src/cli/sweep.ts', ...args, '--even-at-a-loss'], { env });
+    const ran = promisify(execFile)(process.execPath, ['tools/sweep.ts', ...args, '--even-at-a-loss'], { env });
     return ran.then(({ stdout }) => stdout);
   };
   const usdcOf = (chainId: ChainId) => findToken(chainOf(chainId), 'USDC')?.address as Address;

@@ -10,7 +10,7 @@ import { chainOf, findToken } from '../../domain/chains.ts';
 import { keepKeys } from '../../sandbox/keys.ts';
 import { readMail } from '../../sandbox/readMail.ts';
 import { accountOf } from '../../src/chains/evm/signer/signer.ts';
-import { Jar } from '../http/desk.ts';
+import { Jar } from '../api/desk.ts';
 import { chainClient } from '../support/anvil.ts';
 import { tableOf } from '../support/csv.ts';
 import { type Answer, createSandbox, type SandboxOptions } from '../support/sandbox.ts';
@@ -40,7 +40,7 @@ export function survivesTransferCrashes({ points, eventStoreUrl }: TransferCrash
 
   const tool = async (name: string, ...args: string[]) => {
     const env = { ...process.env, ...settings, DATA_DIR: sandbox.dataDir };
-    return (await promisify(execFile)(process.execPath, [`src/cli/${name}.ts`, ...args], { env })).stdout;
+    return (await promisify(execFile)(process.execPath, [`tools/${name}.ts`, ...args], { env })).stdout;
   };
   let payment: Answer['body'];
 

@@ -28,7 +28,7 @@ describe('a nonce of the treasury that somebody else has used', () => {
   const paid = (receiver: string) => sandbox.balance(1, 'USDC', receiver);
   const operator = async (tool: string, ...args: string[]) => {
     const env = { ...process.env, DATA_DIR: sandbox.dataDir };
-    return (await promisify(execFile)(process.execPath, [`src/cli/${tool}.ts`, ...args], { env })).stdout;
+    return (await promisify(execFile)(process.execPath, [`tools/${tool}.ts`, ...args], { env })).stdout;
   };
 
   /** Blocks come while it is done. */

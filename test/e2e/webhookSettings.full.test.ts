@@ -25,7 +25,7 @@ describe('changed webhook settings', () => {
 
   const merchant = async (...args: string[]) => {
     const env = { ...process.env, DATA_DIR: sandbox.dataDir };
-    return (await promisify(execFile)(process.execPath, ['src/cli/merchant.ts', ...args], { env })).stdout;
+    return (await promisify(execFile)(process.execPath, ['tools/merchant.ts', ...args], { env })).stdout;
   };
   /** The first receiver is told a secret. */
   const knownToFirst = (secret: string) =>

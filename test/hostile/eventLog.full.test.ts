@@ -8,11 +8,11 @@ import { EventStoreDBClient, eventTypeFilter, jsonEvent } from '@eventstore/db-c
 import streams from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import { Client, credentials, status } from '@grpc/grpc-js';
 import { seal, tipOf } from '../../commands/codec.ts';
-import { openEventStore } from '../../src/eventstore/client.ts';
-import { socketOf } from '../../src/eventstore/socket.ts';
-import { readConnections } from '../../src/runtime/connections.ts';
-import { systemClock } from '../../src/runtime/system.ts';
+import { readConnections } from '../../src/lib/connections.ts';
+import { systemClock } from '../../src/process/system.ts';
 import { newApiKey } from '../../src/security/apiKey.ts';
+import { openEventStore } from '../../src/store/client.ts';
+import { socketOf } from '../../src/store/socket.ts';
 import { createSandbox } from '../support/sandbox.ts';
 import { isFull } from '../support/suite.ts';
 

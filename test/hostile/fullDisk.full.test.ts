@@ -5,11 +5,11 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { type OpenEventStore, openEventStore } from '../../src/eventstore/client.ts';
-import { type EventStoreNode, startNode } from '../../src/eventstore/node/node.ts';
-import { type EmbeddedNode, spawnEmbeddedNode } from '../../src/eventstore/node/spawn.ts';
-import type { Trouble } from '../../src/eventstore/node/trouble.ts';
-import { event } from '../eventstore/events.ts';
+import { type OpenEventStore, openEventStore } from '../../src/store/client.ts';
+import { type EventStoreNode, startNode } from '../../src/store/node/node.ts';
+import { type EmbeddedNode, spawnEmbeddedNode } from '../../src/store/node/spawn.ts';
+import type { Trouble } from '../../src/store/node/trouble.ts';
+import { event } from '../store/events.ts';
 import { createSandbox } from '../support/sandbox.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 import { mountSmallDisk, type SmallDisk } from './smallDisk.ts';
@@ -157,7 +157,7 @@ describe('a full disk', () => {
 
 /** `npm run eventstore` on a directory. */
 async function alone(directory: string): Promise<{ child: ChildProcess; output: () => string; url: string }> {
-  const program = fileURLToPath(new URL('../../src/cli/eventstore.ts', import.meta.url));
+  const program = fileURLToPath(new URL('../../tools/eventstore.ts', import.meta.url));
   const child = spawn(process.execPath, [program, '--data', directory, '--port', '0'], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { changed } from '../../mutants/change.ts';
-import { invariants } from '../../mutants/invariants.ts';
-import { knownMutants } from '../../mutants/known.ts';
-import type { NamedMutant } from '../../mutants/mutant.ts';
-import { invariantsTable, mutantCells, withTrials } from '../../mutants/report.ts';
-import { isCaught, type Trial } from '../../mutants/trial.ts';
 import { specFiles } from '../runner/specFiles.ts';
+import { changed } from './change.ts';
+import { invariants } from './invariants.ts';
+import { knownMutants } from './known.ts';
+import type { NamedMutant } from './mutant.ts';
+import { invariantsTable, mutantCells, withTrials } from './report.ts';
+import { isCaught, type Trial } from './trial.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const read = (file: string) => readFileSync(`${root}${file}`, 'utf8');

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { Database } from '../../src/postgres/database.ts';
-import { divide } from '../../src/runtime/division.ts';
-import { type Leases, openLeases } from '../../src/runtime/leases.ts';
-import { systemClock } from '../../src/runtime/system.ts';
+import { type Leases, openLeases } from '../../src/postgres/leases.ts';
+import { systemClock } from '../../src/process/system.ts';
+import { divide } from '../../src/workers/division.ts';
 import { freshDatabase } from '../support/postgres.ts';
 
 /** Pauses are shorter, so that a specification does not wait. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Database } from '../../src/postgres/database.ts';
-import { type Leases, openLeases } from '../../src/runtime/leases.ts';
-import { systemClock as clock } from '../../src/runtime/system.ts';
+import { type Leases, openLeases } from '../../src/postgres/leases.ts';
+import { systemClock as clock } from '../../src/process/system.ts';
 import { freshDatabase } from '../support/postgres.ts';
 
 describe('a lease', () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { concatMap, firstValueFrom, skip } from 'rxjs';
 import type { Cursor } from '../../commands/chainPorts.ts';
 import { Unavailable } from '../../commands/ports.ts';
-import { BroadcastRefused } from '../../commands/transfers/ports.ts';
+import { BroadcastRefused } from '../../commands/transferPorts.ts';
 import { epochMs, hour_ms, type Instant, minute_ms, plus } from '../../domain/time.ts';
 import { RpcFailed } from '../../src/chains/node/jsonRpc.ts';
 import { ChainUnavailable } from '../../src/chains/node/nodes.ts';

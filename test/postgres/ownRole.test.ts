@@ -10,7 +10,7 @@ import { endNotificationFlood, makeAnalyst } from '../../src/postgres/analyst.ts
 import { makeAnalytics } from '../../src/postgres/analytics.ts';
 import { type Database, openDatabase } from '../../src/postgres/database.ts';
 import { ddlOf, migrate } from '../../src/postgres/migrate.ts';
-import { systemClock } from '../../src/runtime/system.ts';
+import { systemClock } from '../../src/process/system.ts';
 import { onStop } from '../support/hooks.ts';
 import { createLocalService } from '../support/localService.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
@@ -19,7 +19,7 @@ const password = "it's the service's";
 const analystPassword = 'reads-and-nothing-else';
 
 /** The script as psql runs it, without psql's own commands. */
-const script = readFileSync(new URL('../../compose/postgres-role.sql', import.meta.url), 'utf8')
+const script = readFileSync(new URL('../../deploy/compose/postgres-role.sql', import.meta.url), 'utf8')
   .replace(/^\\.*$/gm, '')
   .replaceAll(":'password'", pg.escapeLiteral(password));
 

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { applyChanges, describeTables, jsonText, type Table } from '../../projections/apply.ts';
 import type { Row, RowChange } from '../../projections/projection.ts';
 import type { Database } from '../../src/postgres/database.ts';
-import { batchSizes } from '../../src/runtime/projections.ts';
+import { batchSizes } from '../../src/readmodels/projections.ts';
 import { freshDatabase } from '../support/postgres.ts';
 
 /** Of tables that only these specs have. */

@@ -4,8 +4,8 @@ import { payOutCashback } from '../../domain/payment/cashback.ts';
 import type { PaymentEvent } from '../../domain/payment/events.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';
 import { todoCredits } from '../../projections/cashback.ts';
-import { hourlyStats } from '../../projections/hourlyStats.ts';
 import type { Seen } from '../../projections/projection.ts';
+import { hourlyStats } from '../../projections/stats.ts';
 import * as p from '../support/payments.ts';
 
 describe('a payment that pays cashback out', () => {

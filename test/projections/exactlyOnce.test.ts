@@ -3,7 +3,7 @@ import { eventCodec } from '../../commands/codec.ts';
 import { dropRetired, FenceLost, openActive } from '../../projections/generations.ts';
 import { reportsSet, workSet } from '../../projections/sets.ts';
 import { ddlOf } from '../../src/postgres/migrate.ts';
-import { committer } from '../../src/runtime/projections.ts';
+import { committer } from '../../src/readmodels/projections.ts';
 import { append, createWorld, paymentIdOf } from '../support/histories.ts';
 import { done } from '../support/payments.ts';
 import { freshDatabase } from '../support/postgres.ts';

@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { Clock, EventStore } from '../../commands/ports.ts';
 import { instant } from '../../domain/time.ts';
-import { memoryEventStore } from '../../src/eventstore/memory.ts';
-import { ForeignPosition } from '../../src/eventstore/subscription.ts';
-import { compareWithLog, findLost, forgetLost, LogSetBack, refuseSetBack } from '../../src/runtime/logSetBack.ts';
-import { event, events } from '../eventstore/events.ts';
+import { compareWithLog, findLost, forgetLost, LogSetBack, refuseSetBack } from '../../src/readmodels/logSetBack.ts';
+import { ForeignPosition } from '../../src/store/subscription.ts';
+import { event, events } from '../store/events.ts';
 import { paymentIdOf } from '../support/histories.ts';
+import { memoryEventStore } from '../support/memoryEventStore.ts';
 import { runners } from './runners.ts';
 
 interface Checkpoint {

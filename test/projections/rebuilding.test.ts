@@ -4,7 +4,7 @@ import type { EventStore } from '../../commands/ports.ts';
 import { ProjectionOutdated } from '../../projections/generations.ts';
 import { workSet } from '../../projections/sets.ts';
 import type { Sql } from '../../projections/sql.ts';
-import { rebuild } from '../../src/runtime/rebuild.ts';
+import { rebuild } from '../../src/readmodels/rebuild.ts';
 import { done } from '../support/payments.ts';
 import { runners } from './runners.ts';
 

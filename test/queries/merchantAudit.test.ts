@@ -5,8 +5,8 @@ import type { Cause } from '../../domain/decider.ts';
 import type { MerchantEvent } from '../../domain/merchant/events.ts';
 import { merchant } from '../../domain/merchant/state.ts';
 import { listChanges, listKeys } from '../../queries/merchantAudit.ts';
-import { memoryEventStore } from '../../src/eventstore/memory.ts';
-import { randomIds } from '../../src/runtime/system.ts';
+import { randomIds } from '../../src/process/system.ts';
+import { memoryEventStore } from '../support/memoryEventStore.ts';
 import * as p from '../support/payments.ts';
 
 const appId = 'merchant_shop';

@@ -1,7 +1,7 @@
 /** Which transfers are next, and what those before take of the treasury and of an hour's limits. */
 import assert from 'node:assert/strict';
 import { Unavailable } from '../../commands/ports.ts';
-import { BroadcastRefused } from '../../commands/transfers/ports.ts';
+import { BroadcastRefused } from '../../commands/transferPorts.ts';
 import type { ChainId } from '../../domain/chains.ts';
 import type { PaymentEvent } from '../../domain/payment/events.ts';
 import { referenceOf } from '../../domain/transfer/key.ts';

@@ -7,7 +7,7 @@ import { listUnmatched } from '../../queries/payins.ts';
 import { unfinishedMatches } from '../../queries/work.ts';
 import type { Database } from '../../src/postgres/database.ts';
 import { createFailures } from '../../src/postgres/failures.ts';
-import { unfinishedMatchesName, unfinishedMatchesWorker } from '../../src/subscribers/unfinishedMatches.ts';
+import { unfinishedMatchesName, unfinishedMatchesWorker } from '../../src/workers/payins/unfinishedMatches.ts';
 import { payer, stellarTreasury } from '../support/contractPayments.ts';
 import { append, createWorld, paymentIdOf, type World } from '../support/histories.ts';
 import { created, minute, payin, stellarUsdc } from '../support/payments.ts';

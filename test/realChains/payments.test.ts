@@ -67,7 +67,7 @@ describeOnReal(['GETH', 'SOLANA', 'STELLAR'], 'payments', () => {
 
   const tool = async (name: string, ...args: string[]) => {
     const env = { ...process.env, ...settings, DATA_DIR: sandbox.dataDir };
-    const ran = promisify(execFile)(process.execPath, [`src/cli/${name}.ts`, ...args], { env });
+    const ran = promisify(execFile)(process.execPath, [`tools/${name}.ts`, ...args], { env });
     return ran.then(
       ({ stdout }) => ({ code: 0, said: stdout }),
       ({ code, stdout, stderr }) => ({ code, said: `${stdout}${stderr}` }),

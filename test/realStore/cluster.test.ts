@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { idleRestartContract } from '../eventstore/idleRestart.ts';
+import { idleRestartContract } from '../store/idleRestart.ts';
 import { createCustomers } from '../support/customers.ts';
 import { createOutages, type Route } from '../support/outages.ts';
 import { type RealCluster, type RealClusterNode, startRealCluster } from '../support/realCluster.ts';

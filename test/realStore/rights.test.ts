@@ -1,8 +1,8 @@
 /** The rights of the service's user, on a real cluster. The specs set the rights one after the other, as an operator does. */
 import assert from 'node:assert/strict';
 import { EventStoreDBClient, jsonEvent, START } from '@eventstore/db-client';
-import type { Examined, Finding } from '../../src/doctor/checks.ts';
 import type { Database } from '../../src/postgres/database.ts';
+import type { Examined, Finding } from '../../tools/doctor/checks.ts';
 import { createGuideUser, grantGuideUser, guideUser } from '../support/operationsGuide.ts';
 import { runTool } from '../support/operatorTools.ts';
 import { freshDatabase } from '../support/postgres.ts';

@@ -1,7 +1,7 @@
 /** The port of the event store, against one node of the real EventStoreDB. */
-import { type OpenEventStore, openEventStore } from '../../src/eventstore/client.ts';
-import { eventStoreContract } from '../eventstore/contract.ts';
-import { idleRestartContract } from '../eventstore/idleRestart.ts';
+import { type OpenEventStore, openEventStore } from '../../src/store/client.ts';
+import { eventStoreContract } from '../store/contract.ts';
+import { idleRestartContract } from '../store/idleRestart.ts';
 import { describeOnRealStore, type RealEventStore, startRealEventStore } from '../support/realEventStore.ts';
 
 describeOnRealStore('the event store client', () => {

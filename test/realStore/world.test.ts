@@ -28,7 +28,7 @@ describeWorldOnRealStore('the whole product', (eventStoreUrl, node) => {
 
   const tool = async (name: string, ...args: string[]) => {
     const env = { ...process.env, DATA_DIR: sandbox.dataDir };
-    return (await promisify(execFile)(process.execPath, [`src/cli/${name}.ts`, ...args], { env })).stdout;
+    return (await promisify(execFile)(process.execPath, [`tools/${name}.ts`, ...args], { env })).stdout;
   };
   const completesOnEachRoute = async () => {
     for (const { from, to } of routes) customers.newOrder(from, to);

@@ -24,8 +24,8 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 /** Programs of the service and of the sandbox. */
 const programs = [
   'src/main.ts',
-  'src/cli/*.ts',
-  'src/eventstore/node/main.ts',
+  'tools/*.ts',
+  'src/store/node/main.ts',
   'sandbox/{start,pay,cashback}.ts',
   'sandbox/**/{main,*Main}.ts',
 ];

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { isRefusal } from '../../domain/decider.ts';
 import { readWebhookUrl } from '../../domain/merchant/webhook.ts';
 import { createAddressCheck, createTargetCheck } from '../../src/security/publicAddress.ts';
-import { createWebhookPost } from '../../src/subscribers/webhookPost.ts';
+import { createWebhookPost } from '../../src/workers/webhooks/webhookPost.ts';
 import { badAddresses, badUrls, goodUrls } from '../support/badTargets.ts';
 import { startTlsServer, testCertificate } from '../support/tlsServer.ts';
 

@@ -1,6 +1,6 @@
 /** An attacker holds the service, its master key and its log, and gets no signature for money that nobody paid. */
 import assert from 'node:assert/strict';
-import { PayoutBlocked, SigningRefused, type TransferOrder } from '../../commands/transfers/ports.ts';
+import { PayoutBlocked, SigningRefused, type TransferOrder } from '../../commands/transferPorts.ts';
 import type { PaymentEvent, PaymentEventData, Transfer } from '../../domain/payment/events.ts';
 import { transferId } from '../../domain/payment/events.ts';
 import { assign, requestRefund, see, unmatched } from '../../domain/unmatched.ts';

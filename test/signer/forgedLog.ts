@@ -1,9 +1,7 @@
 /** A signer of its own beside a service whose log an attacker writes: only what the signer's own nodes return is true. */
 import { privateKeyToAddress } from 'viem/accounts';
 import type { Ingester } from '../../commands/chainPorts.ts';
-import { payoutOwner, refundOwner } from '../../commands/transfers/owners/payments.ts';
-import { unmatchedRefundOwner } from '../../commands/transfers/owners/unmatched.ts';
-import type { Fate, Signed, SigningPurpose, TransferOrder, Unsigned } from '../../commands/transfers/ports.ts';
+import type { Fate, Signed, SigningPurpose, TransferOrder, Unsigned } from '../../commands/transferPorts.ts';
 import type { ChainId } from '../../domain/chains.ts';
 import type { Decider, DomainEvent } from '../../domain/decider.ts';
 import { type PaymentEvent, type Transfer, transferId } from '../../domain/payment/events.ts';
@@ -20,7 +18,9 @@ import { createNotary } from '../../src/signer/notary.ts';
 import { createOrders } from '../../src/signer/orders.ts';
 import { read, write } from '../../src/signer/protocol.ts';
 import { createSigningRecord } from '../../src/signer/record.ts';
-import { createFundingProof, createMoneyProof } from '../../src/subscribers/transfers/fundingProof.ts';
+import { createFundingProof, createMoneyProof } from '../../src/workers/payouts/fundingProof.ts';
+import { payoutOwner, refundOwner } from '../../src/workers/payouts/owners.ts';
+import { unmatchedRefundOwner } from '../../src/workers/payouts/unmatched.ts';
 import { minute, terms } from '../support/payments.ts';
 import { accepted, processes } from '../support/processes.ts';
 

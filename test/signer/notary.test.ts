@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { SigningPurpose } from '../../commands/transfers/ports.ts';
+import type { SigningPurpose } from '../../commands/transferPorts.ts';
 import {
   type Fate,
   PayoutBlocked,
@@ -7,7 +7,7 @@ import {
   type Signer,
   SigningRefused,
   type Unsigned,
-} from '../../commands/transfers/ports.ts';
+} from '../../commands/transferPorts.ts';
 import { createSpending, spendingKey } from '../../src/chains/money/spending.ts';
 import { createSpentLately } from '../../src/chains/money/spentLately.ts';
 import { createNotary } from '../../src/signer/notary.ts';

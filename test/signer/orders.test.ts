@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Handle } from '../../commands/handle.ts';
-import { nothingToProve, type Outgoing, type TransferOwner } from '../../commands/transfers/outgoing.ts';
-import { type SigningPurpose, SigningRefused, type Unsigned } from '../../commands/transfers/ports.ts';
+import { nothingToProve, type Outgoing, type TransferOwner } from '../../commands/outgoing.ts';
+import { type SigningPurpose, SigningRefused, type Unsigned } from '../../commands/transferPorts.ts';
 import { coinOf } from '../../domain/coins.ts';
 import type { Decider, DomainEvent } from '../../domain/decider.ts';
 import { type Transfer, transferId } from '../../domain/payment/events.ts';

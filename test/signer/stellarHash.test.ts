@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { Memo } from '@stellar/stellar-sdk';
 import { transferOf } from '../../commands/chainPorts.ts';
-import { PayoutBlocked, SigningRefused, type TransferOrder } from '../../commands/transfers/ports.ts';
+import { PayoutBlocked, SigningRefused, type TransferOrder } from '../../commands/transferPorts.ts';
 import { type Transfer, transferId } from '../../domain/payment/events.ts';
 import { createStellarIngester } from '../../src/chains/stellar/payins/ingester.ts';
 import { type Behaviour, startProxy } from '../chains/proxy.ts';

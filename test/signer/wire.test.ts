@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { request } from 'node:https';
 import { connect } from 'node:net';
-import { PayoutBlocked, type SigningPurpose, SigningRefused, type Unsigned } from '../../commands/transfers/ports.ts';
+import { PayoutBlocked, type SigningPurpose, SigningRefused, type Unsigned } from '../../commands/transferPorts.ts';
 import { createRemoteSigner, type RemoteSigner } from '../../src/signer/client.ts';
 import { type Asked, messageMax_bytes } from '../../src/signer/protocol.ts';
 import { type Answering, type SignerServer, startSignerServer, type Told } from '../../src/signer/server.ts';

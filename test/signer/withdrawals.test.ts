@@ -1,6 +1,6 @@
 /** A signer of its own pays a merchant's credit out, however many buyers paid by credit. */
 import assert from 'node:assert/strict';
-import { SigningRefused, type TransferOrder } from '../../commands/transfers/ports.ts';
+import { SigningRefused, type TransferOrder } from '../../commands/transferPorts.ts';
 import {
   type CashbackEvent,
   type CashbackState,

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { createAgenda } from '../../simulation/kernel/agenda.ts';
-import { createFaults } from '../../simulation/kernel/faults.ts';
-import { randomOf } from '../../simulation/kernel/random.ts';
-import { shrink } from '../../simulation/report/shrink.ts';
-import type { Outcome } from '../../simulation/world/simulate.ts';
+import { createAgenda } from './kernel/agenda.ts';
+import { createFaults } from './kernel/faults.ts';
+import { randomOf } from './kernel/random.ts';
+import { shrink } from './report/shrink.ts';
+import type { Outcome } from './world/simulate.ts';
 
 const outcomeOf = (faults: readonly string[], payments: number, fails: boolean): Outcome => ({
   seed: 1,

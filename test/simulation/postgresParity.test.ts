@@ -6,12 +6,6 @@ import type { Instant } from '../../domain/time.ts';
 import { openActive } from '../../projections/generations.ts';
 import { projectionSets } from '../../projections/sets.ts';
 import type { Sql, SqlDatabase } from '../../projections/sql.ts';
-import { randomOf } from '../../simulation/kernel/random.ts';
-import { type Table, tables } from '../../simulation/postgres/schema.ts';
-import { createPostgres, type PostgresModel, type Row, type View } from '../../simulation/postgres/server.ts';
-import type { Values } from '../../simulation/postgres/statement.ts';
-import { knownWords, lineOf, statementOf } from '../../simulation/postgres/statements.ts';
-import { habitNames } from '../../simulation/world/habits.ts';
 import type { Database } from '../../src/postgres/database.ts';
 import { createFailures } from '../../src/postgres/failures.ts';
 import { ddlOf } from '../../src/postgres/migrate.ts';
@@ -20,6 +14,12 @@ import { freshDatabase } from '../support/postgres.ts';
 import { makeRareCalls } from '../support/statementCalls.ts';
 import type { Recorded, RecordedWorld } from '../support/statementRecorder.ts';
 import { isFull } from '../support/suite.ts';
+import { randomOf } from './kernel/random.ts';
+import { type Table, tables } from './postgres/schema.ts';
+import { createPostgres, type PostgresModel, type Row, type View } from './postgres/server.ts';
+import type { Values } from './postgres/statement.ts';
+import { knownWords, lineOf, statementOf } from './postgres/statements.ts';
+import { habitNames } from './world/habits.ts';
 
 /** Few worlds that send all statements which simulated worlds are known to send: a greedy choice among thirteen. */
 const worlds: readonly RecordedWorld[] = [

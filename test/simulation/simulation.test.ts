@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { kindOf } from '../../simulation/report/coverage.ts';
-import type { Told } from '../../simulation/worker.ts';
-import { habitNames } from '../../simulation/world/habits.ts';
 import { isFull } from '../support/suite.ts';
+import { kindOf } from './report/coverage.ts';
+import type { Told } from './worker.ts';
+import { habitNames } from './world/habits.ts';
 
-const program = fileURLToPath(new URL('../../simulation/run.ts', import.meta.url));
+const program = fileURLToPath(new URL('./run.ts', import.meta.url));
 
 /**
  * Seeds of each spec. The gate takes the first tenth of those that the full suite takes: enough for each pair of chains, for restores of the

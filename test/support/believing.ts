@@ -1,6 +1,6 @@
 /** For specs about something else than whom to believe: nodes agree, nothing is bounded, and nothing is lost. */
 import assert from 'node:assert/strict';
-import type { RangeDeps } from '../../src/subscribers/payinRange.ts';
+import type { RangeDeps } from '../../src/workers/payins/range.ts';
 
 export const believing: Pick<RangeDeps, 'beyond' | 'confirming' | 'lost' | 'payinsAbove' | 'setUnreadableAside'> = {
   confirming: {

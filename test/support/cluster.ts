@@ -2,8 +2,8 @@
 import { subscribe } from 'node:diagnostics_channel';
 import { cpSync, rmSync } from 'node:fs';
 import type { Socket } from 'node:net';
-import { type EventStoreNode, startNode } from '../../src/eventstore/node/node.ts';
-import { createSeat, type Endpoint, type Member, type Seat, type Standing } from '../../src/eventstore/node/seat.ts';
+import { type EventStoreNode, startNode } from '../../src/store/node/node.ts';
+import { createSeat, type Endpoint, type Member, type Seat, type Standing } from '../../src/store/node/seat.ts';
 import { onStop } from './hooks.ts';
 import { temporaryDirectory } from './temporaryDirectory.ts';
 

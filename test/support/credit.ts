@@ -10,11 +10,11 @@ import type { Clock, EventStore } from '../../commands/ports.ts';
 import { messageText } from '../../domain/cashbackMessage.ts';
 import { credit, earn } from '../../domain/credit.ts';
 import { assert } from '../../domain/decider.ts';
+import type { CashbackDeps } from '../../src/api/deps.ts';
 import { createMessageSigners } from '../../src/chains/messages.ts';
-import { memoryEventStore } from '../../src/eventstore/memory.ts';
-import type { CashbackDeps } from '../../src/http/deps.ts';
-import { randomIds } from '../../src/runtime/system.ts';
+import { randomIds } from '../../src/process/system.ts';
 import { keyOf } from './anvil.ts';
+import { memoryEventStore } from './memoryEventStore.ts';
 
 export interface Buyer {
   readonly address: string;

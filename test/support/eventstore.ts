@@ -1,5 +1,5 @@
-import { type OpenEventStore, openEventStore } from '../../src/eventstore/client.ts';
-import { spawnEmbeddedNode } from '../../src/eventstore/node/spawn.ts';
+import { type OpenEventStore, openEventStore } from '../../src/store/client.ts';
+import { spawnEmbeddedNode } from '../../src/store/node/spawn.ts';
 import { givenEventStore, onStop } from './hooks.ts';
 import { temporaryDirectory } from './temporaryDirectory.ts';
 

@@ -1,10 +1,10 @@
 /** Rows and values for the model of Postgres and for Postgres, drawn from what simulated worlds had. */
 import { day_ms } from '../../domain/time.ts';
-import type { Random } from '../../simulation/kernel/ports.ts';
-import type { Column, Table } from '../../simulation/postgres/schema.ts';
-import type { Row } from '../../simulation/postgres/server.ts';
-import type { Values } from '../../simulation/postgres/statement.ts';
-import { lineOf } from '../../simulation/postgres/statements.ts';
+import type { Random } from '../simulation/kernel/ports.ts';
+import type { Column, Table } from '../simulation/postgres/schema.ts';
+import type { Row } from '../simulation/postgres/server.ts';
+import type { Values } from '../simulation/postgres/statement.ts';
+import { lineOf } from '../simulation/postgres/statements.ts';
 import type { Recorded } from './statementRecorder.ts';
 
 const isTime = (value: unknown): value is string => typeof value === 'string' && /^\d{4}-\d\d-\d\dT.*Z$/.test(value);

@@ -14,8 +14,7 @@ import { minute_ms, plus } from '../../domain/time.ts';
 import { operation } from '../../domain/treasury/operation.ts';
 import { unmatched } from '../../domain/unmatched.ts';
 import { deliveryIdOf, recordOutcome, sentByItself, startSend, webhook } from '../../domain/webhook.ts';
-import { memoryEventStore } from '../../src/eventstore/memory.ts';
-import { randomIds } from '../../src/runtime/system.ts';
+import { randomIds } from '../../src/process/system.ts';
 import { buyer, onCashback, onCredit } from './creditSteps.ts';
 import { deliveryOutcome } from './deliveries.ts';
 import {
@@ -30,6 +29,7 @@ import {
   type Step,
   settings,
 } from './historySteps.ts';
+import { memoryEventStore } from './memoryEventStore.ts';
 import { onOperation, operationIdOf } from './operationSteps.ts';
 import * as p from './payments.ts';
 

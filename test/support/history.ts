@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import { streamPrefixes } from '../../commands/codec.ts';
 import type { StoredEvent } from '../../domain/decider.ts';
-import { openEventStore } from '../../src/eventstore/client.ts';
-import { spawnEmbeddedNode } from '../../src/eventstore/node/spawn.ts';
+import { openEventStore } from '../../src/store/client.ts';
+import { spawnEmbeddedNode } from '../../src/store/node/spawn.ts';
 
 export type History = ReadonlyMap<string, readonly StoredEvent[]>;
 

@@ -3,7 +3,7 @@ import type { Clock } from '../../commands/ports.ts';
 import type { ChainId } from '../../domain/chains.ts';
 import { readConfig } from '../../src/config.ts';
 import { type Service, startService } from '../../src/main.ts';
-import { systemClock } from '../../src/runtime/system.ts';
+import { systemClock } from '../../src/process/system.ts';
 import { type DemoApps, type LocalWorld, startLocalWorld } from './localWorld.ts';
 import { createShop, type Shop } from './shop.ts';
 

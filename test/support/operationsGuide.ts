@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
-import { storeAddress } from '../../src/eventstore/address.ts';
+import { storeAddress } from '../../src/store/address.ts';
 
 const folder = new URL('../../', import.meta.url).pathname;
 const page = readFileSync(`${folder}docs/operations.md`, 'utf8');

@@ -18,13 +18,13 @@ export interface ToolRun {
   readonly options?: readonly string[];
 }
 
-/** @param name of the file in `src/cli` */
+/** @param name of the file in `tools` */
 export async function runTool(
   name: string,
   args: readonly string[],
   { database, env = {}, options = [] }: ToolRun,
 ): Promise<Told> {
-  const program = fileURLToPath(new URL(`../../src/cli/${name}.ts`, import.meta.url));
+  const program = fileURLToPath(new URL(`../../tools/${name}.ts`, import.meta.url));
   const { DATABASE_URL: _, EVENTSTORE_URL: __, ...own } = process.env;
   const settings = {
     MODE: 'sandbox',

@@ -1,7 +1,7 @@
-import { inTurn } from '../../commands/inTurn.ts';
 import type { Clock } from '../../commands/ports.ts';
-import { numberingMemory } from '../../commands/transfers/numberingAccounts.ts';
-import { createUnderway } from '../../src/subscribers/transfers/underway.ts';
+import { inTurn } from '../../src/lib/serialize.ts';
+import { numberingMemory } from '../../src/workers/payouts/numberingAccounts.ts';
+import { createUnderway } from '../../src/workers/payouts/unsettledAmounts.ts';
 
 /** What the workers of one treasury share in a process that has just begun. */
 export function sharedBySigners(clock: Pick<Clock, 'now'>) {

@@ -4,8 +4,8 @@ import { createHandle, type Handle, type HandleDeps } from '../../commands/handl
 import type { CrashPoint, EventStore } from '../../commands/ports.ts';
 import { isRefusal, type Refusal } from '../../domain/decider.ts';
 import type { Instant } from '../../domain/time.ts';
-import { memoryEventStore } from '../../src/eventstore/memory.ts';
-import { randomIds } from '../../src/runtime/system.ts';
+import { randomIds } from '../../src/process/system.ts';
+import { memoryEventStore } from './memoryEventStore.ts';
 import { minute } from './payments.ts';
 
 /** What a process dies of in tests. */

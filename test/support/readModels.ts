@@ -7,7 +7,7 @@ import type { ProjectionSet } from '../../projections/projection.ts';
 import type { Sql } from '../../projections/sql.ts';
 import type { Database } from '../../src/postgres/database.ts';
 import { ddlOf } from '../../src/postgres/migrate.ts';
-import { committer } from '../../src/runtime/projections.ts';
+import { committer } from '../../src/readmodels/projections.ts';
 
 /** Everything in the log by now. */
 export async function wholeLog(store: EventStore): Promise<readonly StoredEvent[]> {

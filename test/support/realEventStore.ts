@@ -4,7 +4,7 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../../sandbox/freePort.ts';
-import { childEnvironment } from '../../src/runtime/system.ts';
+import { childEnvironment } from '../../src/process/system.ts';
 import { createServerProcess, type ServerProcess } from './serverProcess.ts';
 import { temporaryDirectory } from './temporaryDirectory.ts';
 

@@ -1,8 +1,8 @@
 /** A process that runs simulated worlds and reports the statements that the service sent to Postgres, with values and rows. */
-import '../../simulation/edge/hooks.ts';
-import type { PostgresModel } from '../../simulation/postgres/server.ts';
-import type { Values } from '../../simulation/postgres/statement.ts';
-import type { Habit } from '../../simulation/world/habits.ts';
+import '../simulation/edge/hooks.ts';
+import type { PostgresModel } from '../simulation/postgres/server.ts';
+import type { Values } from '../simulation/postgres/statement.ts';
+import type { Habit } from '../simulation/world/habits.ts';
 
 export interface Recorded {
   /** Values of some of its calls, by the text of each statement. */
@@ -22,9 +22,9 @@ const poolMost = 16;
 /** Reading all rows at each statement would take most of the time. */
 const statementsPerReading = 40;
 
-const { simulate } = await import('../../simulation/world/simulate.ts');
-const { simulatedChains } = await import('../../simulation/chains.ts');
-const { tables } = await import('../../simulation/postgres/schema.ts');
+const { simulate } = await import('../simulation/world/simulate.ts');
+const { simulatedChains } = await import('../simulation/chains.ts');
+const { tables } = await import('../simulation/postgres/schema.ts');
 
 const statements = new Map<string, Values[]>();
 const pools = new Map<string, Map<string, unknown>>();

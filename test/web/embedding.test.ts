@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import type { Frame, Page, Route } from 'playwright-core';
 import { snippetFor } from '../../web/dashboard/embedding.ts';
-import { goodRequest, startWorld, type World } from '../http/world.ts';
+import { goodRequest, startWorld, type World } from '../api/world.ts';
 import { type Visitor, visitor } from '../support/chromium.ts';
 
 /** What merchants copy. */

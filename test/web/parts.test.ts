@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import type { Instant } from '../../domain/time.ts';
-import { grouped } from '../../web/parts/amount.ts';
+import { grouped } from '../../web/parts/cells.ts';
 import { barChart } from '../../web/parts/chart.ts';
 import { contrast, inkOn, readable, readableOn, readColour } from '../../web/parts/colour.ts';
 import { explorerUrl } from '../../web/parts/explorer.ts';

@@ -1,7 +1,7 @@
 /** Who changed what. */
 import type { VNode } from 'preact';
 import type { ListedChange } from '../../queries/appHistory.ts';
-import { card, empty } from '../parts/card.ts';
+import { card, empty } from '../parts/boxes.ts';
 import type { Frame } from '../parts/frame.ts';
 import { bdi, html } from '../parts/html.ts';
 import { appPage } from '../parts/layout.ts';

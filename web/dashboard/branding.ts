@@ -1,7 +1,7 @@
 /** What payers see of the app. POST: name, supportContact, returnUrlTemplate, colour. POST to logo: a file named logo. */
 import type { VNode } from 'preact';
+import { card, inside } from '../parts/boxes.ts';
 import { postButton, submit } from '../parts/button.ts';
-import { card, inside } from '../parts/card.ts';
 import { contrast, hexOf, inkOn, readableOn, readColour } from '../parts/colour.ts';
 import { fileField, problems, textField } from '../parts/field.ts';
 import type { FormState } from '../parts/form.ts';

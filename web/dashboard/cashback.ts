@@ -4,9 +4,9 @@ import { formatAmount } from '../../domain/money.ts';
 import { centDecimals } from '../../domain/payment/cashback.ts';
 import type { CashbackMovement } from '../../queries/cashback.ts';
 import { shortAddress } from '../parts/address.ts';
-import { amount, amountText, counted } from '../parts/amount.ts';
+import { card, empty, inside, pairs } from '../parts/boxes.ts';
 import { submit } from '../parts/button.ts';
-import { card, empty, inside, pairs } from '../parts/card.ts';
+import { amount, amountText, counted } from '../parts/cells.ts';
 import { chip } from '../parts/chip.ts';
 import { problems, textField } from '../parts/field.ts';
 import type { FormState } from '../parts/form.ts';
@@ -16,8 +16,8 @@ import { appPage } from '../parts/layout.ts';
 import { appPaths } from '../parts/paths.ts';
 import { table } from '../parts/table.ts';
 import { when } from '../parts/time.ts';
-import type { SettlementWallet } from './settlement.ts';
 import { paidOutTo, settlementFirst } from './settlementFirst.ts';
+import type { SettlementWallet } from './settlementForm.ts';
 
 export interface CashbackModel extends Frame {
   readonly balance_cents: number;

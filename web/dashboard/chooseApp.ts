@@ -1,8 +1,8 @@
 /** The apps of a person, and registrations that wait for their proof. */
 import type { VNode } from 'preact';
 import type { Instant } from '../../domain/time.ts';
+import { card, empty } from '../parts/boxes.ts';
 import { linkButton, postButton } from '../parts/button.ts';
-import { card, empty } from '../parts/card.ts';
 import type { AppName, Outer } from '../parts/frame.ts';
 import { bdi, html } from '../parts/html.ts';
 import { icon } from '../parts/icon.ts';

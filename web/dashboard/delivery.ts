@@ -2,8 +2,8 @@
 import type { VNode } from 'preact';
 import type { Instant } from '../../domain/time.ts';
 import type { Delivery } from '../../queries/deliveries.ts';
+import { card, empty, inside, pairs } from '../parts/boxes.ts';
 import { submit } from '../parts/button.ts';
-import { card, empty, inside, pairs } from '../parts/card.ts';
 import { deliveryChip } from '../parts/chip.ts';
 import { agreeField } from '../parts/field.ts';
 import { emptyForm } from '../parts/form.ts';

@@ -1,7 +1,7 @@
 /** Which sites may show payment pages in a frame, and what they put on theirs. POST: sites, one a line. */
 import type { VNode } from 'preact';
+import { card, inside } from '../parts/boxes.ts';
 import { copyButton, submit } from '../parts/button.ts';
-import { card, inside } from '../parts/card.ts';
 import { linesField, problems } from '../parts/field.ts';
 import type { FormState } from '../parts/form.ts';
 import type { Frame } from '../parts/frame.ts';

@@ -2,8 +2,8 @@
 import type { VNode } from 'preact';
 import type { Instant } from '../../domain/time.ts';
 import type { ListedKey } from '../../queries/merchantAudit.ts';
+import { card, empty } from '../parts/boxes.ts';
 import { linkButton, submit } from '../parts/button.ts';
-import { card, empty } from '../parts/card.ts';
 import { chip } from '../parts/chip.ts';
 import { choiceField, problems, selectField, textField } from '../parts/field.ts';
 import type { FormState } from '../parts/form.ts';

@@ -1,8 +1,8 @@
 /** One reusable link: to copy, to scan, to send; and its end. */
 import type { VNode } from 'preact';
 import type { ListedLink } from '../../queries/links.ts';
+import { card, inside, pairs } from '../parts/boxes.ts';
 import { linkButton } from '../parts/button.ts';
-import { card, inside, pairs } from '../parts/card.ts';
 import type { Frame } from '../parts/frame.ts';
 import { bdi, html } from '../parts/html.ts';
 import { appPage } from '../parts/layout.ts';

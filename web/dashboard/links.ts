@@ -1,9 +1,9 @@
 /** Links to pay with: how to make one, and the reusable ones that there are. GET: cursor. */
 import type { VNode } from 'preact';
 import type { ListedLink } from '../../queries/links.ts';
-import { amountText } from '../parts/amount.ts';
+import { card, empty } from '../parts/boxes.ts';
 import { linkButton } from '../parts/button.ts';
-import { card, empty } from '../parts/card.ts';
+import { amountText } from '../parts/cells.ts';
 import { chip } from '../parts/chip.ts';
 import type { Frame } from '../parts/frame.ts';
 import { bdi, html } from '../parts/html.ts';

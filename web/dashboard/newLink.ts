@@ -3,8 +3,8 @@
  */
 import type { VNode } from 'preact';
 import type { Chain } from '../../domain/chains.ts';
+import { card } from '../parts/boxes.ts';
 import { submit } from '../parts/button.ts';
-import { card } from '../parts/card.ts';
 import { choiceField, problems, selectField, textField } from '../parts/field.ts';
 import type { FormState } from '../parts/form.ts';
 import type { Frame } from '../parts/frame.ts';
@@ -13,8 +13,8 @@ import { appPage } from '../parts/layout.ts';
 import { appPaths } from '../parts/paths.ts';
 import { chainOptions, tokenOptions, walletFields } from '../parts/walletFields.ts';
 import { typeOptions } from './newReusableLink.ts';
-import type { SettlementWallet } from './settlement.ts';
 import { paidOutTo, settlementFirst } from './settlementFirst.ts';
+import type { SettlementWallet } from './settlementForm.ts';
 
 export interface NewLinkModel extends Frame {
   readonly form: FormState;

@@ -1,16 +1,16 @@
 /** A reusable link made by form; leads to its page. POST: nonce, amount, minAmount, maxAmount, type, source, title, description. */
 import type { VNode } from 'preact';
 import type { Chain } from '../../domain/chains.ts';
+import { card } from '../parts/boxes.ts';
 import { submit } from '../parts/button.ts';
-import { card } from '../parts/card.ts';
 import { choiceField, type Option, problems, selectField, textField } from '../parts/field.ts';
 import type { FormState } from '../parts/form.ts';
 import type { Frame } from '../parts/frame.ts';
 import { html } from '../parts/html.ts';
 import { appPage } from '../parts/layout.ts';
 import { appPaths } from '../parts/paths.ts';
-import type { SettlementWallet } from './settlement.ts';
 import { paidOutTo, settlementFirst } from './settlementFirst.ts';
+import type { SettlementWallet } from './settlementForm.ts';
 
 export interface NewReusableLinkModel extends Frame {
   readonly form: FormState;

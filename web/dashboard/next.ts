@@ -2,7 +2,7 @@
 import type { PaymentView } from '../../domain/payment/view.ts';
 import type { StoryEntry } from '../../queries/paymentStory.ts';
 import { shortAddress } from '../parts/address.ts';
-import { amountText, counted } from '../parts/amount.ts';
+import { amountText, counted } from '../parts/cells.ts';
 import { html } from '../parts/html.ts';
 import type { Step } from '../parts/steps.ts';
 import { when } from '../parts/time.ts';

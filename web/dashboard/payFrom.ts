@@ -2,8 +2,8 @@
 import type { VNode } from 'preact';
 import type { Chain, Token } from '../../domain/chains.ts';
 import type { PayFrom } from '../../domain/merchant/events.ts';
+import { card } from '../parts/boxes.ts';
 import { submit } from '../parts/button.ts';
-import { card } from '../parts/card.ts';
 import { problems } from '../parts/field.ts';
 import type { FormState } from '../parts/form.ts';
 import type { Frame } from '../parts/frame.ts';

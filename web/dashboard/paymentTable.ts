@@ -1,7 +1,7 @@
 /** Payments as rows, newest first. */
 import type { VNode } from 'preact';
 import type { PaymentView } from '../../domain/payment/view.ts';
-import { amount } from '../parts/amount.ts';
+import { amount } from '../parts/cells.ts';
 import { statusChip } from '../parts/chip.ts';
 import { bdi, html } from '../parts/html.ts';
 import { appPaths } from '../parts/paths.ts';

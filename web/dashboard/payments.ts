@@ -2,8 +2,8 @@
 import type { VNode } from 'preact';
 import { type PaymentStatus, type PaymentView, paymentStatuses } from '../../domain/payment/view.ts';
 import type { Instant } from '../../domain/time.ts';
+import { empty } from '../parts/boxes.ts';
 import { linkButton, submit } from '../parts/button.ts';
-import { empty } from '../parts/card.ts';
 import { wordOf } from '../parts/chip.ts';
 import { selectField, textField } from '../parts/field.ts';
 import type { FormState } from '../parts/form.ts';

@@ -2,8 +2,8 @@
 import type { VNode } from 'preact';
 import type { PaymentView } from '../../domain/payment/view.ts';
 import type { Instant } from '../../domain/time.ts';
+import { card, inside } from '../parts/boxes.ts';
 import { linkButton, submit } from '../parts/button.ts';
-import { card, inside } from '../parts/card.ts';
 import { textField } from '../parts/field.ts';
 import type { FormState } from '../parts/form.ts';
 import type { Frame } from '../parts/frame.ts';

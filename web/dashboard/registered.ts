@@ -1,7 +1,7 @@
 /** The webhook secret of a new app, once, and the way to prove the e-mail. POST to the code page: code. */
 import type { VNode } from 'preact';
+import { pairs } from '../parts/boxes.ts';
 import { linkButton } from '../parts/button.ts';
-import { pairs } from '../parts/card.ts';
 import { problems } from '../parts/field.ts';
 import type { FormState } from '../parts/form.ts';
 import type { Outer } from '../parts/frame.ts';

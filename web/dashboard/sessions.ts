@@ -1,8 +1,8 @@
 /** Where somebody is signed in. */
 import type { VNode } from 'preact';
 import type { Instant } from '../../domain/time.ts';
+import { card } from '../parts/boxes.ts';
 import { postButton } from '../parts/button.ts';
-import { card } from '../parts/card.ts';
 import { chip } from '../parts/chip.ts';
 import type { Outer } from '../parts/frame.ts';
 import { bdi, cut, html } from '../parts/html.ts';

@@ -1,109 +1,82 @@
-/** Where payouts go. POST: chainId, tokenSymbol, receiverAddress, receiverMemo. */
-import type { VNode } from 'preact';
-import type { Chain } from '../../domain/chains.ts';
-import { hour_ms, type Instant } from '../../domain/time.ts';
-import type { App } from '../../queries/apps.ts';
-import { address } from '../parts/address.ts';
-import { linkButton, submit } from '../parts/button.ts';
-import { card, empty, inside, pairs } from '../parts/card.ts';
-import { problems } from '../parts/field.ts';
-import type { FormState } from '../parts/form.ts';
-import type { Frame } from '../parts/frame.ts';
-import { bdi, html } from '../parts/html.ts';
-import { appPage } from '../parts/layout.ts';
-import { notice } from '../parts/notice.ts';
-import { appPaths, paths } from '../parts/paths.ts';
-import { copyable } from '../parts/secret.ts';
-import { between, lengthText, when } from '../parts/time.ts';
-import { walletFields } from '../parts/walletFields.ts';
-import { chainName } from '../parts/words.ts';
+/** Where an app's payouts go. */
+import Type from 'typebox';
+import type { ChainId as KnownChainId } from '../../domain/chains.ts';
+import { isRefusal } from '../../domain/decider.ts';
+import type { HttpDeps } from '../../src/api/deps.ts';
+import { ChainId, TokenSymbol } from '../../src/api/schemas/base.ts';
+import { emptyForm, type FormState } from '../parts/form.ts';
+import { appPaths } from '../parts/paths.ts';
+import { confirmPage } from './confirm.ts';
+import { entry, fields, noFields } from './fields.ts';
+import type { Frames } from './frames.ts';
+import { type AnyForm, type AnyPage, form, page, type Shown, type Visit } from './page.ts';
+import { noSuchPage } from './router.ts';
+import { settlementPage } from './settlementForm.ts';
 
-export type SettlementWallet = NonNullable<App['settlement']>;
+type Deps = Pick<HttpDeps, 'merchants' | 'getSettings' | 'shown' | 'site' | 'clock'>;
 
-export interface SettlementModel extends Frame {
-  readonly current: SettlementWallet | null;
-  /** A change that waits for its time. */
-  readonly pending: {
-    readonly wallet: SettlementWallet;
-    readonly effectiveAt: Instant;
-    readonly requestedAt: Instant | null;
-  } | null;
-  readonly cooldown_hours: number;
-  readonly form: FormState;
-  readonly chains: readonly Chain[];
-  readonly now: Instant;
-}
+const path = '/dashboard/apps/{appId}/settlement';
 
-const names = { chain: 'chainId', token: 'tokenSymbol', address: 'receiverAddress', memo: 'receiverMemo' };
+const Wallet = fields({
+  chainId: ChainId,
+  tokenSymbol: TokenSymbol,
+  receiverAddress: entry(128),
+  receiverMemo: Type.Optional(entry(128)),
+});
 
-export const settlementPage = (model: SettlementModel): VNode => {
-  const { app, current, pending, form, chains } = model;
-  const to = appPaths(app.appId);
-  return appPage(
-    model,
-    { title: 'Settlement', section: 'settlement' },
-    html`<div class="stack narrow">
-      ${card(
-        { title: 'Where you are paid' },
-        current
-          ? inside(walletPairs(current))
-          : empty(
-              'No wallet yet',
-              'Each payment is paid out to one wallet of yours, on the chain and in the token that you choose. The first one counts at once.',
-            ),
-      )}
-      ${pending && pendingCard(model)}
-      ${card(
-        { title: current ? 'Another wallet' : 'Your wallet' },
-        html`<form class="inside" method="post" action=${to.settlement}>
-          ${problems(form)}
-          ${current && notice('wait', html`<p>${changeText(model)}</p>`)}
-          ${walletFields(form, names, chains)}
-          <p class="small muted">Compare the first and the last four characters with your wallet. What is sent to a
-          wrong address cannot be fetched back by anybody.</p>
-          ${submit(current ? 'Ask for the change' : 'Set the wallet')}
-        </form>`,
-      )}
-    </div>`,
-  );
-};
-
-function changeText({ cooldown_hours, pending }: SettlementModel): string {
-  const from = cooldown_hours > 0 ? `after ${lengthText(cooldown_hours * hour_ms)}` : 'at once';
-  const instead = pending ? ', and takes the place of the one that waits' : '';
+export function settlementPages(deps: Deps, frames: Frames): readonly (AnyPage | AnyForm)[] {
+  const { merchants, getSettings, shown: readable, site, clock } = deps;
+  const shown = async (visit: Visit<'owner'>, state: FormState): Promise<Shown> => {
+    const [frame, settings] = await Promise.all([frames.ofApp(visit), getSettings(visit.visitor.appId)]);
+    const pending = settings?.settlementChange ?? null;
+    const model = {
+      current: settings?.settlement ?? null,
+      pending: pending && { ...pending, requestedAt: null },
+      cooldown_hours: site.settlementCoolDown_hours,
+      form: state,
+      chains: site.chains,
+      now: clock.now(),
+    };
+    return { page: settlementPage({ ...frame, ...model }) };
+  };
   return [
-    `A change counts ${from}${instead}.`,
-    'You are told by mail and can cancel it until then: should somebody else get in here, your money does not go with them.',
-    'Payments that exist keep the wallet that they were created with.',
-  ].join(' ');
-}
-
-/** A wallet as it is compared: chain, token, the address with its ends standing out. */
-export const walletPairs = ({ chainId, tokenSymbol, receiverAddress, receiverMemo }: SettlementWallet): VNode =>
-  pairs([
-    ['Paid in', html`<strong>${tokenSymbol} on ${chainName(chainId)}</strong>`],
-    ['Address', copyable(address(receiverAddress), receiverAddress, 'Address')],
-    receiverMemo === null ? null : ['Memo', html`<span class="mono">${bdi(receiverMemo)}</span>`],
-  ]);
-
-function pendingCard({ app, pending, now }: SettlementModel): VNode | null {
-  if (!pending) return null;
-  const left_ms = between(now, pending.effectiveAt);
-  return card(
-    {
-      title: 'A change waits',
-      note: left_ms > 0 ? `${lengthText(left_ms)} left` : undefined,
-      controls: linkButton(appPaths(app.appId).cancelSettlement, 'Cancel it…', 'danger'),
-    },
-    inside(html`<div class="rows">
-      <p>From ${when(pending.effectiveAt)} on, new payments are paid out
-      here${pending.requestedAt !== null && html`<span>; asked for ${when(pending.requestedAt)}</span>`}.</p>
-      ${walletPairs(pending.wallet)}
-      ${notice(
-        'wait',
-        html`<p>
-      <strong>Was it not you?</strong> Cancel it, then end all other <a href=${paths.sessions}>sessions</a>.</p>`,
-      )}
-    </div>`),
-  );
+    page({ path, audience: 'owner', show: (visit) => shown(visit, emptyForm) }),
+    form({
+      path,
+      audience: 'owner',
+      fields: Wallet,
+      async act({ visitor: { appId }, fields: { chainId, ...wallet }, by }) {
+        const asked = { ...wallet, chainId: Number(chainId) as KnownChainId };
+        const requested = await merchants.requestSettlement(appId, asked, by);
+        if (isRefusal(requested)) return requested;
+        await readable(requested);
+        const told = requested.pending ? 'settlementRequested' : 'settlementSet';
+        return { to: appPaths(appId).settlement, told };
+      },
+      again: shown,
+    }),
+    page({
+      path: `${path}/cancel`,
+      audience: 'owner',
+      async show(visit) {
+        const change = (await getSettings(visit.visitor.appId))?.settlementChange;
+        if (!change) throw noSuchPage();
+        const { wallet, effectiveAt } = change;
+        const danger = { kind: 'cancelSettlement', wallet, effectiveAt } as const;
+        return { page: confirmPage({ ...(await frames.ofApp(visit)), danger }) };
+      },
+    }),
+    form({
+      path: `${path}/cancel`,
+      audience: 'owner',
+      fields: noFields,
+      async act({ visitor: { appId }, by }) {
+        const cancelled = await merchants.cancelSettlement(appId, by);
+        if (isRefusal(cancelled)) return cancelled;
+        await readable(cancelled);
+        return { to: appPaths(appId).settlement, told: 'settlementCancelled' };
+      },
+      again: shown,
+    }),
+  ];
 }

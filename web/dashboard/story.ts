@@ -2,7 +2,7 @@
 import type { Money } from '../../queries/paymentFact.ts';
 import type { StoryEntry } from '../../queries/paymentStory.ts';
 import { shortAddress } from '../parts/address.ts';
-import { amountText, counted, grouped } from '../parts/amount.ts';
+import { amountText, counted, grouped } from '../parts/cells.ts';
 import { transactionLink } from '../parts/explorer.ts';
 import type { Mode } from '../parts/frame.ts';
 import { type Content, html } from '../parts/html.ts';

@@ -2,8 +2,8 @@
 import type { VNode } from 'preact';
 import type { PaymentView, SourceView } from '../../domain/payment/view.ts';
 import { address } from '../parts/address.ts';
-import { amount, amountText } from '../parts/amount.ts';
-import { card, inside, pairs } from '../parts/card.ts';
+import { card, inside, pairs } from '../parts/boxes.ts';
+import { amount, amountText } from '../parts/cells.ts';
 import { html } from '../parts/html.ts';
 import { copyable } from '../parts/secret.ts';
 import { sharing } from '../parts/sharing.ts';

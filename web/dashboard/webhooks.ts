@@ -2,8 +2,8 @@
 import type { VNode } from 'preact';
 import type { Instant } from '../../domain/time.ts';
 import type { Delivery } from '../../queries/deliveries.ts';
+import { card, empty, inside, pairs } from '../parts/boxes.ts';
 import { linkButton, postButton, submit } from '../parts/button.ts';
-import { card, empty, inside, pairs } from '../parts/card.ts';
 import { problems, textField } from '../parts/field.ts';
 import type { FormState } from '../parts/form.ts';
 import type { Frame } from '../parts/frame.ts';

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { counted, grouped } from './amount.ts';
+import { counted, grouped } from './cells.ts';
 import { html } from './html.ts';
 import { dayText } from './time.ts';
 

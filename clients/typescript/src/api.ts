@@ -242,7 +242,7 @@ export interface paths {
         };
         /**
          * Take evidence of a payment
-         * @description Its events up to the newest signed head, which verify/verify-evidence.mjs checks offline. It holds the metadata that the payment was created with.
+         * @description Its events up to the newest signed head, which clients/verify/verify-evidence.mjs checks offline. It holds the metadata that the payment was created with.
          */
         get: operations["getEvidence"];
         put?: never;

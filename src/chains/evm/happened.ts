@@ -1,6 +1,7 @@
 /** Which transactions of a range of blocks moved an account's tokens, or were its own. */
+
+import { inParallel } from '../../lib/mapLimit.ts';
 import type { BlockRange, Happened, HappenedIn } from '../historyPages.ts';
-import { inParallel } from '../inParallel.ts';
 import { logsOfAccount, nonceAt, type Transaction, transactionsAt, transactionsOf } from './accounts.ts';
 import { callsAtOnce } from './payins/calls.ts';
 import { type EvmNode, RpcFailed } from './rpc.ts';

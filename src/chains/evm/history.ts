@@ -5,8 +5,8 @@
 import type { Address } from 'viem';
 import { chainOf } from '../../../domain/chains.ts';
 import { instant } from '../../../domain/time.ts';
+import { inParallel } from '../../lib/mapLimit.ts';
 import { readPage } from '../historyPages.ts';
-import { inParallel } from '../inParallel.ts';
 import { agreedStanding } from '../money/standing.ts';
 import {
   type AccountHistory,

@@ -1,7 +1,7 @@
 /** What came to many addresses and left them, by the logs of the catalogue's tokens: a node searches for many addresses as fast as for one. */
 import { type Chain, tokenAt } from '../../../domain/chains.ts';
 import { instant } from '../../../domain/time.ts';
-import { higher, lower } from '../bigints.ts';
+import { higher, lower } from '../../lib/bigints.ts';
 import type { BlockRange } from '../historyPages.ts';
 import type { AccountTransaction } from '../ports.ts';
 import { logsOfAccounts, topicOf } from './accounts.ts';

@@ -1,5 +1,5 @@
 /** Several calls in one request, as many as the node takes (JSON-RPC 2.0, section 6). Its refusals teach how many. */
-import { inParallel } from '../inParallel.ts';
+import { inParallel } from '../../lib/mapLimit.ts';
 import type { Asking, Exchange } from './exchange.ts';
 import type { Reply } from './http.ts';
 import { type RpcCall, wireRequest } from './jsonRpc.ts';

@@ -1,7 +1,7 @@
 /** The nodes of one chain: fail-over from one to the next. Answers of nodes are never mixed in one reading; agreement.ts compares them. */
 
 import { TransientError } from '../../../commands/ports.ts';
-import { BroadcastRefused } from '../../../commands/transfers/ports.ts';
+import { BroadcastRefused } from '../../../commands/transferPorts.ts';
 import { type ConnectOptions, connect, type NodeConnection } from './connection.ts';
 import { inTime } from './inTime.ts';
 import { type ChainNode, RpcFailed } from './jsonRpc.ts';

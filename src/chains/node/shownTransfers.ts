@@ -1,6 +1,6 @@
 /** Transfers that nodes have shown as final when they were read: none is asked again for what it has just shown itself. */
 import { type Transfer, transferId } from '../../../domain/payment/events.ts';
-import { boundedMap } from '../boundedMap.ts';
+import { boundedMap } from '../../lib/boundedMap.ts';
 import { sameTransfer } from '../ports.ts';
 import type { ChainNode } from './jsonRpc.ts';
 

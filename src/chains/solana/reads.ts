@@ -1,6 +1,6 @@
 /** What the adapter asks of a node about the chain and its accounts, as typed values. transactions.ts asks about transactions. */
-import { lower } from '../bigints.ts';
-import { inParallel } from '../inParallel.ts';
+import { lower } from '../../lib/bigints.ts';
+import { inParallel } from '../../lib/mapLimit.ts';
 import { ask, type ChainNode, type Json, list, object, RpcFailed, seconds, text, whole } from '../node/jsonRpc.ts';
 import { mostSaid } from '../node/refusals.ts';
 import { callsAtOnce } from './config.ts';

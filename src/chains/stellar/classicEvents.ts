@@ -1,6 +1,6 @@
 /** Whether a node tells what classic payments move as events (CAP-67). One that does not hides payins and reports no error. */
 import { Asset, xdr } from '@stellar/stellar-sdk';
-import { lower } from '../bigints.ts';
+import { lower } from '../../lib/bigints.ts';
 import { ask } from '../node/jsonRpc.ts';
 import { type EventFilter, eventsPageIn, eventsQuery, firstLedgerWithTransaction, type LedgerRange } from './reads.ts';
 import { RpcFailed, type StellarNode } from './rpc.ts';

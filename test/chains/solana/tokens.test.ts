@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { PublicKey } from 'solana-web3-v1';
 import { transferOf } from '../../../commands/chainPorts.ts';
-import { PayoutBlocked, SigningRefused, type TransferOrder, type Unsigned } from '../../../commands/transfers/ports.ts';
+import { PayoutBlocked, SigningRefused, type TransferOrder, type Unsigned } from '../../../commands/transferPorts.ts';
 import { chainOf, type Token } from '../../../domain/chains.ts';
 import { plantMint } from '../../../sandbox/solana/controls.ts';
 import { endowToken } from '../../../sandbox/solana/endow.ts';

@@ -1,6 +1,6 @@
 /** A Solana network with a funded treasury, and what the service does there: rail, signer, attempts. */
 import { Keypair, type PublicKey } from 'solana-web3-v1';
-import type { SigningPurpose, TransferOrder, Unsigned } from '../../../commands/transfers/ports.ts';
+import type { SigningPurpose, TransferOrder, Unsigned } from '../../../commands/transferPorts.ts';
 import { chainOf, type Token } from '../../../domain/chains.ts';
 import { instant } from '../../../domain/time.ts';
 import type { SignedAttempt } from '../../../domain/transfer/shapes.ts';

@@ -1,6 +1,6 @@
 /** A funded treasury on a local Stellar that pays out: rail, signer, and what became of it. */
 import { Keypair } from '@stellar/stellar-sdk';
-import type { SigningPurpose, TransferOrder, Unsigned } from '../../../commands/transfers/ports.ts';
+import type { SigningPurpose, TransferOrder, Unsigned } from '../../../commands/transferPorts.ts';
 import { instant } from '../../../domain/time.ts';
 import type { SignedAttempt } from '../../../domain/transfer/shapes.ts';
 import { fundAccount } from '../../../sandbox/stellar/controls.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { Asset, Keypair, Memo, Operation } from '@stellar/stellar-sdk';
-import { PayoutBlocked, SigningRefused, type TransferOrder, type Unsigned } from '../../../commands/transfers/ports.ts';
+import { PayoutBlocked, SigningRefused, type TransferOrder, type Unsigned } from '../../../commands/transferPorts.ts';
 import { chainOf, type Token } from '../../../domain/chains.ts';
 import { openTrustline, plantAsset } from '../../../sandbox/stellar/controls.ts';
 import { addressBook } from '../../../src/chains/families.ts';

@@ -7,11 +7,11 @@ import { newestAnchor } from '../../../commands/heads/newest.ts';
 import type { CrashPoint, EventStore } from '../../../commands/ports.ts';
 import { hour_ms, minute_ms, plus } from '../../../domain/time.ts';
 import { concludeOperation, operation, signOperation, standingOf } from '../../../domain/treasury/operation.ts';
-import { followForAnchors } from '../../../src/subscribers/anchors.ts';
-import { dying, headKeys, headWorld } from '../../subscribers/headWorld.ts';
+import { followForAnchors } from '../../../src/workers/heads/anchors.ts';
 import { attemptOf } from '../../support/operations.ts';
 import { hashOf } from '../../support/payments.ts';
 import { accepted, processes } from '../../support/processes.ts';
+import { dying, headKeys, headWorld } from '../../workers/headWorld.ts';
 
 const account = 'GA7QYNF7SOWQ3GLR2BGMZEHXAVIRZA4KVWLTJJFC7MGXUA74P7UJVSGZ';
 const nameOf = (run: number) => `anchor-1500-${account}-${run}`;

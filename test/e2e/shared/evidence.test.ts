@@ -5,10 +5,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { patientFetch } from '../../../sandbox/patientFetch.ts';
+import { type File, verifyEvidence } from '../../clients/verify/verifier.ts';
 import { sharedSandbox, startSharedSandbox } from '../../support/sharedSandbox.ts';
 import { temporaryDirectory } from '../../support/temporaryDirectory.ts';
 import { walletOrders } from '../../support/walletOrders.ts';
-import { type File, verifyEvidence } from '../../verify/verifier.ts';
 
 describe('the evidence of a payment', () => {
   const sandbox = sharedSandbox();
@@ -20,7 +20,7 @@ describe('the evidence of a payment', () => {
     return { name: path, text: await answer.text() };
   };
   const tool = (paymentId: string, out: string) =>
-    promisify(execFile)(process.execPath, ['src/cli/evidence.ts', paymentId, '--out', out, '--data', sandbox.dataDir]);
+    promisify(execFile)(process.execPath, ['tools/evidence.ts', paymentId, '--out', out, '--data', sandbox.dataDir]);
 
   it('is taken while the service runs, and leads from what was paid to a head that everybody has', async () => {
     const receiverAddress = '0x2222222222222222222222222222222222222222';

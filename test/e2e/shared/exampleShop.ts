@@ -102,7 +102,7 @@ async function openShop(sandbox: Sandbox, mode: (typeof modes)[number]) {
   let killed = 0;
 
   const start = () => {
-    child = program('examples/shop/server.js', [], {
+    child = program('clients/examples/shop/server.js', [], {
       MODE: mode,
       PORT: port,
       SHOP_DATABASE: file,

@@ -29,7 +29,7 @@ describe('operations of the treasury', () => {
 
   const treasury = async (args: readonly string[], { name = 'ada', env = {} } = {}) => {
     const all = { ...process.env, ...settings, DATA_DIR: sandbox.dataDir, SUDO_USER: name, ...env };
-    const ran = promisify(execFile)(process.execPath, ['src/cli/treasury.ts', ...args], { env: all });
+    const ran = promisify(execFile)(process.execPath, ['tools/treasury.ts', ...args], { env: all });
     return ran.then(
       ({ stdout }) => ({ said: stdout, signal: null }),
       ({ stdout, stderr, signal }) => ({ said: `${stdout}${stderr}`, signal }),

@@ -223,7 +223,7 @@ describe('payments over Solana', () => {
     isDone(await sandbox.follow(payment.id));
     const env = { ...process.env, DATA_DIR: sandbox.dataDir };
     const sweep = async () =>
-      (await promisify(execFile)(process.execPath, ['src/cli/sweep.ts', 'solana'], { env })).stdout;
+      (await promisify(execFile)(process.execPath, ['tools/sweep.ts', 'solana'], { env })).stdout;
     assert.match(await sweep(), /1.011 USDC/);
     assert.equal(await sandbox.balance(501, 'USDC', payment.source.receiverAddress), 0n);
     assert.match(await sweep(), /none holds anything/);

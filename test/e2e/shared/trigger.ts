@@ -87,7 +87,7 @@ export function describeTrigger(sandbox: Sandbox): void {
     it('shows the operator money that no payment takes up', async () => {
       let listed = '';
       await sandbox.until(async () => {
-        const ran = promisify(execFile)(process.execPath, ['src/cli/unmatched.ts'], { env: environment() });
+        const ran = promisify(execFile)(process.execPath, ['tools/unmatched.ts'], { env: environment() });
         listed = (await ran).stdout;
         return listed.includes('2.00 USDC');
       });

@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EventStoreDBClient, type Position, streamNameFilter } from '@eventstore/db-client';
 import { Unavailable } from '../../../commands/ports.ts';
-import type { OpenEventStore } from '../../../src/eventstore/client.ts';
-import { within } from '../../../src/eventstore/hearing.ts';
+import type { OpenEventStore } from '../../../src/store/client.ts';
+import { within } from '../../../src/store/hearing.ts';
 import { patience_ms } from '../../support/patience.ts';
 
 export interface Follower {

@@ -48,7 +48,7 @@ export async function embeddedTwin(): Promise<Twin> {
   };
 }
 
-const program = fileURLToPath(new URL('../../../src/cli/eventstore.ts', import.meta.url));
+const program = fileURLToPath(new URL('../../../tools/eventstore.ts', import.meta.url));
 
 async function startEmbedded(dataDir: string, port: number): Promise<Running> {
   const child = spawn(process.execPath, [program, '--data', dataDir, '--port', `${port}`], {

@@ -2,9 +2,9 @@ import { strict as assert } from 'node:assert';
 import { encodeFunctionData, erc20Abi, type Hex, keccak256 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { chainOf } from '../../../domain/chains.ts';
-import { openEvmChain } from '../../../simulation/chains/evm/chain.ts';
-import { paceOf } from '../../../simulation/chains/evm/pace.ts';
-import { RpcRefusal } from '../../../simulation/kernel/ports.ts';
+import { RpcRefusal } from '../kernel/ports.ts';
+import { openEvmChain } from './evm/chain.ts';
+import { paceOf } from './evm/pace.ts';
 import { manualKernel } from './manualKernel.ts';
 
 const [usdc] = chainOf(137).tokens;

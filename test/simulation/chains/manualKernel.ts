@@ -1,5 +1,5 @@
 /** A simulated world's kernel, moved by hand: time goes on when the spec says so, and only what it names goes wrong. */
-import type { Kernel, Random } from '../../../simulation/kernel/ports.ts';
+import type { Kernel, Random } from '../kernel/ports.ts';
 
 export interface ManualKernel extends Kernel {
   /** Everything that is due up to then happens. */

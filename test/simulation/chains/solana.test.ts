@@ -1,10 +1,10 @@
 import { strict as assert } from 'node:assert';
 import { chainOf } from '../../../domain/chains.ts';
-import { openSolanaChain, tick_ms } from '../../../simulation/chains/solana/chain.ts';
 import { transferMessage, wireOf } from '../../../src/chains/solana/payouts/transaction.ts';
 import { parseSolanaKey } from '../../../src/chains/solana/signer/keys.ts';
 import { tokenAccountOf } from '../../../src/chains/solana/tokenProgram.ts';
 import { manualKernel } from './manualKernel.ts';
+import { openSolanaChain, tick_ms } from './solana/chain.ts';
 
 const [usdc] = chainOf(501).tokens;
 assert.ok(usdc);

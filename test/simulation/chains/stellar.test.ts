@@ -3,9 +3,9 @@ import { Account, Keypair, Networks, Operation, TransactionBuilder } from '@stel
 import { chainOf } from '../../../domain/chains.ts';
 import { accountKey } from '../../../sandbox/stellar/ledger/entries.ts';
 import { base64 } from '../../../sandbox/stellar/xdr.ts';
-import { ledger_ms, openStellarChain } from '../../../simulation/chains/stellar/chain.ts';
 import { assetOf } from '../../../src/chains/stellar/tokens.ts';
 import { manualKernel } from './manualKernel.ts';
+import { ledger_ms, openStellarChain } from './stellar/chain.ts';
 
 const [usdc] = chainOf(1500).tokens;
 assert.ok(usdc);

@@ -11,7 +11,7 @@ import { embeddingPage } from '../../../web/dashboard/embedding.ts';
 import { keysPage, type ShownKey } from '../../../web/dashboard/keys.ts';
 import { payFromPage } from '../../../web/dashboard/payFrom.ts';
 import { policyForm, policyPage } from '../../../web/dashboard/policy.ts';
-import { type SettlementWallet, settlementPage } from '../../../web/dashboard/settlement.ts';
+import { type SettlementWallet, settlementPage } from '../../../web/dashboard/settlementForm.ts';
 import { webhooksPage } from '../../../web/dashboard/webhooks.ts';
 import { emptyForm } from '../../../web/parts/form.ts';
 import type { Frame } from '../../../web/parts/frame.ts';

@@ -7,9 +7,9 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DirectoryInUse } from '../../../../src/eventstore/node/lock.ts';
-import { type EventStoreNode, startNode } from '../../../../src/eventstore/node/node.ts';
-import { createSeat, type Endpoint, type Member } from '../../../../src/eventstore/node/seat.ts';
+import { DirectoryInUse } from '../../../../src/store/node/lock.ts';
+import { type EventStoreNode, startNode } from '../../../../src/store/node/node.ts';
+import { createSeat, type Endpoint, type Member } from '../../../../src/store/node/seat.ts';
 import { openFront } from './front.ts';
 
 const port = 2113;

@@ -1,5 +1,5 @@
 /** Receipts of transactions that are asked for at the same time: those of one block together. */
-import { boundedMap } from '../../boundedMap.ts';
+import { boundedMap } from '../../../lib/boundedMap.ts';
 import { ask, list, object, optional, readBy } from '../../node/jsonRpc.ts';
 import type { TransferLog } from '../../ports.ts';
 import { type Receipt, receiptOf, toReceipt } from '../reads.ts';

@@ -3,8 +3,8 @@
  * a range of heights with nothing.
  */
 import type { Chain } from '../../../../domain/chains.ts';
-import { lower } from '../../bigints.ts';
-import { inParallel } from '../../inParallel.ts';
+import { lower } from '../../../lib/bigints.ts';
+import { inParallel } from '../../../lib/mapLimit.ts';
 import type { Cursor } from '../../ports.ts';
 import { countReceiptLogs, type Header, knownHeader, type LogsShown, type RawLog, transferLogs } from '../reads.ts';
 import { type EvmNode, RpcFailed } from '../rpc.ts';

@@ -1,6 +1,6 @@
 /** One look of a pass at what has come after its cursor: which of the ways to read blocks fits, and whether the cursor's own is still there. */
 import type { Chain } from '../../../../domain/chains.ts';
-import { lower } from '../../bigints.ts';
+import { lower } from '../../../lib/bigints.ts';
 import type { Cursor } from '../../ports.ts';
 import { type Header, knownHeader } from '../reads.ts';
 import { type EvmNode, RpcFailed } from '../rpc.ts';
@@ -8,9 +8,9 @@ import { type BlocksRead, headersAt, readByHash } from './blocks.ts';
 import { takesTogether, togetherFrom_blocks } from './calls.ts';
 import type { Headers } from './headers.ts';
 import { readByRange } from './ranges.ts';
+import type { Trail } from './recentBlocks.ts';
 import { narrow, type RangeSize, spanOf, widen } from './spans.ts';
 import { type Liveliness, readTogether } from './together.ts';
-import type { Trail } from './trail.ts';
 import type { Windows } from './windows.ts';
 
 const firstRange_blocks = 500n;

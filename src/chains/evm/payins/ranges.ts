@@ -3,7 +3,7 @@
  * range is believed when a second node answers the same, and is read block by block otherwise.
  */
 import type { Chain } from '../../../../domain/chains.ts';
-import { lower } from '../../bigints.ts';
+import { lower } from '../../../lib/bigints.ts';
 import type { Cursor } from '../../ports.ts';
 import { type Header, header, knownHeader, type LogsShown, type RawLog, transferLogs } from '../reads.ts';
 import { type EvmNode, RpcFailed } from '../rpc.ts';

@@ -2,7 +2,7 @@
 import type { Chain } from '../../../../domain/chains.ts';
 import { type Transfer, transferId } from '../../../../domain/payment/events.ts';
 import { epochMs } from '../../../../domain/time.ts';
-import { boundedMap } from '../../boundedMap.ts';
+import { boundedMap } from '../../../lib/boundedMap.ts';
 import { allDeny } from '../../node/agreement.ts';
 import { ChainUnavailable } from '../../node/nodes.ts';
 import { evidenceMax, type Ingester, type SeenPayin, type TransferLog, TransferUnreadable } from '../../ports.ts';

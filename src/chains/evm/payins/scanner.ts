@@ -1,7 +1,7 @@
 /** Moves the passes of one chain forward, each with its own cursor. */
 import { chainOf } from '../../../../domain/chains.ts';
 import { epochMs, instant } from '../../../../domain/time.ts';
-import { higher } from '../../bigints.ts';
+import { higher } from '../../../lib/bigints.ts';
 import { isShared, toldByEnough } from '../../node/agreement.ts';
 import type { Cursor, Ingester, Pass, ScannedRange } from '../../ports.ts';
 import type { EvmChainConfig } from '../config.ts';
@@ -10,8 +10,8 @@ import { type Header, header, knownHeader } from '../reads.ts';
 import { type EvmNode, type EvmRpc, RpcFailed } from '../rpc.ts';
 import type { Headers } from './headers.ts';
 import { createLooks } from './looks.ts';
+import { createTrail } from './recentBlocks.ts';
 import type { ShownBlocks } from './shownBlocks.ts';
-import { createTrail } from './trail.ts';
 import { windowsOf } from './windows.ts';
 
 interface RangeFound {

@@ -1,5 +1,5 @@
 /** How many blocks a search for logs spans: as many as a node says it takes, or as many as it has been found to take. */
-import { higher, lower } from '../../bigints.ts';
+import { higher, lower } from '../../../lib/bigints.ts';
 import { mostSaid } from '../../node/refusals.ts';
 import type { EvmNode, RpcFailed } from '../rpc.ts';
 

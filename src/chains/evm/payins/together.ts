@@ -3,7 +3,7 @@
  * shows that the node has both ends of it on one chain. One URL may stand for several nodes; one request reaches one of them.
  */
 import type { Chain } from '../../../../domain/chains.ts';
-import { inParallel } from '../../inParallel.ts';
+import { inParallel } from '../../../lib/mapLimit.ts';
 import { type Answered, readBy } from '../../node/jsonRpc.ts';
 import type { Cursor } from '../../ports.ts';
 import {

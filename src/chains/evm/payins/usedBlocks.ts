@@ -1,7 +1,7 @@
 /** Blocks that used gas, told for many by one call: what used none holds no transfers. */
 import { numberToHex } from 'viem';
 import type { ChainId } from '../../../../domain/chains.ts';
-import { lower } from '../../bigints.ts';
+import { lower } from '../../../lib/bigints.ts';
 import { ask, list, object } from '../../node/jsonRpc.ts';
 import { quantity } from '../reads.ts';
 import { type EvmNode, RpcFailed } from '../rpc.ts';

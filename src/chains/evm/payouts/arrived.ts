@@ -1,7 +1,7 @@
 /** What a transfer brought its receiver, as its receipt tells it. */
 import { type Hex, isAddressEqual } from 'viem';
 import type { Cost } from '../../../../domain/transfer/shapes.ts';
-import { lower } from '../../bigints.ts';
+import { lower } from '../../../lib/bigints.ts';
 import type { Sent } from '../../ports.ts';
 import { topicOf } from '../accounts.ts';
 import { type Receipt, transferTopic } from '../reads.ts';

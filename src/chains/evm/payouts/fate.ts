@@ -2,7 +2,7 @@
 import type { ChainId } from '../../../../domain/chains.ts';
 import { epochMs, type Instant, instant } from '../../../../domain/time.ts';
 import type { DeathProof } from '../../../../domain/transfer/shapes.ts';
-import { lower } from '../../bigints.ts';
+import { lower } from '../../../lib/bigints.ts';
 import { agreedFate, Forgotten, type NodeFate, stakeOf } from '../../node/agreement.ts';
 import type { Fate, Sent } from '../../ports.ts';
 import { hasCode, nonceAt, transactionOf } from '../accounts.ts';

@@ -1,6 +1,6 @@
 /** How much gas a transaction may use: as nodes estimate it by the rules of today's fork, with a margin. */
 import type { Hex } from 'viem';
-import { higher } from '../../bigints.ts';
+import { higher } from '../../../lib/bigints.ts';
 import type { TransferOrder } from '../../ports.ts';
 import { gasNeeded } from '../accounts.ts';
 import type { Header } from '../reads.ts';

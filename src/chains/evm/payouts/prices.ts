@@ -1,6 +1,6 @@
 /** What is offered for a unit of gas: within the configured limits, and never on one node's word where others say less. */
 import type { SignedAttempt } from '../../../../domain/transfer/shapes.ts';
-import { higher, lower } from '../../bigints.ts';
+import { higher, lower } from '../../../lib/bigints.ts';
 import { PayoutBlocked } from '../../ports.ts';
 import { suggestedTip } from '../accounts.ts';
 import type { EvmFees } from '../config.ts';

@@ -2,7 +2,7 @@ import type { Address, Hex } from 'viem';
 import { chainOf } from '../../../../domain/chains.ts';
 import { assert } from '../../../../domain/decider.ts';
 import type { SignedAttempt } from '../../../../domain/transfer/shapes.ts';
-import { higher } from '../../bigints.ts';
+import { higher } from '../../../lib/bigints.ts';
 import { checkForm } from '../../forms.ts';
 import { allDeny } from '../../node/agreement.ts';
 import { sendToAll } from '../../node/nodes.ts';
@@ -11,6 +11,7 @@ import { coinBalance, nonceAt } from '../accounts.ts';
 import type { EvmChainConfig } from '../config.ts';
 import { type Header, isOnChain } from '../reads.ts';
 import { createEvmRpc, type EvmNode, type EvmRpc, RpcFailed } from '../rpc.ts';
+import { createBatching, gasToPayMany } from './batch.ts';
 import { fateOf, isFree } from './fate.ts';
 import { gasToAllow, gasToDeploy, gasToFlush } from './forwarding.ts';
 import { createTransferGas, gasForCall } from './gas.ts';
@@ -27,7 +28,6 @@ import {
 import { createPrices, priceFor, priceToReplace, usualCost } from './prices.ts';
 import { isSettledElsewhere, refusalKind } from './refusals.ts';
 import { createRehearsal } from './rehearsal.ts';
-import { createBatching, gasToPayMany } from './together.ts';
 import { buildUnsigned, callFor, noOrder } from './transaction.ts';
 
 /**

@@ -2,8 +2,8 @@
  * What came into many accounts at once, by the blocks of the few slots since they were looked at last: one call for each slot in place of two
  * for each account. What it finds counts only where it adds up to what the account holds; else the account's history is read.
  */
-import { higher } from '../../bigints.ts';
-import { inParallel } from '../../inParallel.ts';
+import { higher } from '../../../lib/bigints.ts';
+import { inParallel } from '../../../lib/mapLimit.ts';
 import type { TransferLog } from '../../ports.ts';
 import { callsAtOnce } from '../config.ts';
 import { type Landed, landedInBlock } from '../landed.ts';

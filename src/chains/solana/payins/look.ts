@@ -1,6 +1,5 @@
 /** Looks at a page of deposits: their balances are read, and the transactions of those that changed. */
-import { inParallel } from '../../inParallel.ts';
-import { gathered } from '../../node/gathering.ts';
+import { inParallel } from '../../../lib/mapLimit.ts';
 import type { TransferLog, Unreadable } from '../../ports.ts';
 import { callsAtOnce } from '../config.ts';
 import { blockIfThere } from '../newest.ts';
@@ -20,6 +19,7 @@ import {
 } from './accountHistory.ts';
 import { type ExplainByBlocks, readByBlocks } from './byBlocks.ts';
 import { logOf } from './credits.ts';
+import { gathered } from './gathering.ts';
 import type { Memory, ReadAccount } from './memory.ts';
 import type { Recall } from './recall.ts';
 import { type AddressBook, heldBy } from './tokenAccounts.ts';

@@ -2,7 +2,7 @@
  * What the head pass has read of accounts, so that the final pass need not ask for it again: a node whose final block has the hash that the
  * confirmed one had shows the same transactions in it.
  */
-import { boundedMap } from '../../boundedMap.ts';
+import { boundedMap } from '../../../lib/boundedMap.ts';
 import type { TransferLog } from '../../ports.ts';
 import type { SolanaNode } from '../rpc.ts';
 import type { Held, ReadTo } from './accountHistory.ts';

@@ -1,5 +1,5 @@
 /** Moves the passes over Solana, look by look: each reads so many deposits at most, whoever made how many. */
-import { higher, lower } from '../../bigints.ts';
+import { higher, lower } from '../../../lib/bigints.ts';
 import type { Watch } from '../../family.ts';
 import type { ShownTransfers } from '../../node/shownTransfers.ts';
 import { type Cursor, type Ingester, type Pass, type ScannedRange, transferOf } from '../../ports.ts';
@@ -7,7 +7,7 @@ import { solanaChainId } from '../config.ts';
 import { newestBlock } from '../newest.ts';
 import { type Block, type Commitment, lagging, slotOf } from '../reads.ts';
 import type { SolanaRpc } from '../rpc.ts';
-import { finalDue, glanceMax, looked, noLook, openChanged, payinSeen, type Since } from './glance.ts';
+import { finalDue, glanceMax, looked, noLook, openChanged, payinSeen, type Since } from './balanceCheck.ts';
 import { createHot } from './hot.ts';
 import { type LookedAsOf, lookAt, readWhole } from './look.ts';
 import { createMemory } from './memory.ts';

@@ -1,6 +1,6 @@
 /** What nodes show of single payins. */
 import { type Transfer, transferId } from '../../../../domain/payment/events.ts';
-import { boundedMap } from '../../boundedMap.ts';
+import { boundedMap } from '../../../lib/boundedMap.ts';
 import type { Statement } from '../../node/agreement.ts';
 import { type SeenPayin, sameTransfer, transferOf } from '../../ports.ts';
 import { solanaChainId } from '../config.ts';

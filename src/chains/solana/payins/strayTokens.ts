@@ -2,8 +2,8 @@
  * Tokens of a deposit's owner that no payin is read from: of a mint outside the catalogue, or in another token account than the one that
  * follows from owner and mint. Anybody can send them. An operator is told and can recover them.
  */
-import { boundedMap } from '../../boundedMap.ts';
-import { inParallel } from '../../inParallel.ts';
+import { boundedMap } from '../../../lib/boundedMap.ts';
+import { inParallel } from '../../../lib/mapLimit.ts';
 import { ask, list, object, RpcFailed, text, whole } from '../../node/jsonRpc.ts';
 import type { StrayTokens } from '../../ports.ts';
 import { callsAtOnce } from '../config.ts';

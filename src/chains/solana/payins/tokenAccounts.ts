@@ -1,6 +1,6 @@
 /** The token accounts of deposits: where they are and what they hold. */
-import { lower } from '../../bigints.ts';
-import { inParallel } from '../../inParallel.ts';
+import { lower } from '../../../lib/bigints.ts';
+import { inParallel } from '../../../lib/mapLimit.ts';
 import { solanaChain } from '../config.ts';
 import { type AsOf, accountsOf, accountsPerCall } from '../reads.ts';
 import type { SolanaNode } from '../rpc.ts';

@@ -2,7 +2,7 @@
  * Whether a node's index of accounts' transactions is there at all. One that is empty, or has stopped, shows no payout that the chain has made,
  * and an old copy of the log knows none either: so what the treasury holds must be what its newest listed transaction left there.
  */
-import { boundedMap } from '../../boundedMap.ts';
+import { boundedMap } from '../../../lib/boundedMap.ts';
 import { type ChainNode, RpcFailed } from '../../node/jsonRpc.ts';
 import { landedEach, TransactionUnreadable } from '../landed.ts';
 import { untilThere } from '../patience.ts';

@@ -1,6 +1,6 @@
 import { xdr } from '@stellar/stellar-sdk';
 import { epochMs, type Instant, instant } from '../../../../domain/time.ts';
-import { lower } from '../../bigints.ts';
+import { lower } from '../../../lib/bigints.ts';
 import { agreedOn, allDeny, isShared, isSharedForSure, nodesNeeded, toldByEnough } from '../../node/agreement.ts';
 import { createShownTransfers, type ShownTransfers } from '../../node/shownTransfers.ts';
 import { type Cursor, type Ingester, type Pass, type ScannedRange, transferOf } from '../../ports.ts';

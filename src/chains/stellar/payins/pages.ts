@@ -1,5 +1,5 @@
 /** Reads the events of a range of ledgers from one node, and never believes a short answer. */
-import { lower } from '../../bigints.ts';
+import { lower } from '../../../lib/bigints.ts';
 import { askEach } from '../../node/jsonRpc.ts';
 import { feesOf, type Ledgers, mustBeQuiet } from '../classicEvents.ts';
 import {

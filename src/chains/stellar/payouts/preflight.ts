@@ -5,7 +5,7 @@ import { isCoin } from '../../../../domain/coins.ts';
 import { type Refusal, refuse } from '../../../../domain/decider.ts';
 import { formatAmount } from '../../../../domain/money.ts';
 import type { AssetRef, SignedAttempt } from '../../../../domain/transfer/shapes.ts';
-import { higher } from '../../bigints.ts';
+import { higher } from '../../../lib/bigints.ts';
 import type { Receiver } from '../../money/receiverCheck.ts';
 import { ask, object, text, whole } from '../../node/jsonRpc.ts';
 import { PayoutBlocked, type TransferOrder } from '../../ports.ts';

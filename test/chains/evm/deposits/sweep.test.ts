@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type Address, encodeFunctionData, parseEther } from 'viem';
 import type { DepositSweep, HeldDeposit, PaidDeposit } from '../../../../commands/sweeps/ports.ts';
-import { PayoutBlocked, type TransferOrder } from '../../../../commands/transfers/ports.ts';
+import { PayoutBlocked, type TransferOrder } from '../../../../commands/transferPorts.ts';
 import { type ChainId, chainOf, chains, findToken, type Token } from '../../../../domain/chains.ts';
 import { instant } from '../../../../domain/time.ts';
 import { startAnvil } from '../../../../sandbox/anvil.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { parseEther, zeroHash } from 'viem';
-import { BroadcastRefused } from '../../../../commands/transfers/ports.ts';
+import { BroadcastRefused } from '../../../../commands/transferPorts.ts';
 import { chainOf, findToken } from '../../../../domain/chains.ts';
 import type { SignedAttempt } from '../../../../domain/transfer/shapes.ts';
 import { fund } from '../../../../sandbox/tokens.ts';

@@ -1,6 +1,6 @@
 /** Sweeps a deposit as the engine would: prepared, signed, sent, and asked about. */
 import type { HeldDeposit } from '../../../../commands/sweeps/ports.ts';
-import type { SigningPurpose, TransferOrder } from '../../../../commands/transfers/ports.ts';
+import type { SigningPurpose, TransferOrder } from '../../../../commands/transferPorts.ts';
 import { type SolanaWorld, signal } from '../world.ts';
 
 const purpose: SigningPurpose = { kind: 'sweep', reference: 'operation-sweep-501-1-1' };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { PublicKey, SystemProgram } from 'solana-web3-v1';
 import { transferOf } from '../../../../commands/chainPorts.ts';
 import type { DepositSweep, HeldDeposit, PaidDeposit } from '../../../../commands/sweeps/ports.ts';
-import { PayoutBlocked } from '../../../../commands/transfers/ports.ts';
+import { PayoutBlocked } from '../../../../commands/transferPorts.ts';
 import type { Payment } from '../../../../domain/payment/state.ts';
 import { createSolanaSweep } from '../../../../src/chains/solana/deposits/sweep.ts';
 import { ownerKey, ownerScheme } from '../../../../src/chains/solana/signer/keys.ts';

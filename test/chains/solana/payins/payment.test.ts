@@ -8,7 +8,7 @@ import { paymentDecider } from '../../../../domain/payment/state.ts';
 import { statusOf } from '../../../../domain/payment/view.ts';
 import { epochMs } from '../../../../domain/time.ts';
 import { forkTo } from '../../../../sandbox/solana/controls.ts';
-import { payinsWorker } from '../../../../src/subscribers/payins.ts';
+import { payinsWorker } from '../../../../src/workers/payins/payins.ts';
 import { believing } from '../../../support/believing.ts';
 import { append, createWorld } from '../../../support/histories.ts';
 import * as p from '../../../support/payments.ts';

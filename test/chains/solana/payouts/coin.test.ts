@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { PublicKey } from 'solana-web3-v1';
-import { PayoutBlocked, SigningRefused, type TransferOrder } from '../../../../commands/transfers/ports.ts';
+import { PayoutBlocked, SigningRefused, type TransferOrder } from '../../../../commands/transferPorts.ts';
 import { coinOf } from '../../../../domain/coins.ts';
 import { lamportsPerSol } from '../../../support/solana.ts';
 import { orderTo, type SolanaWorld, signal, solanaWorld } from '../world.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type Keypair, PublicKey, SystemProgram } from 'solana-web3-v1';
-import { BroadcastRefused, PayoutBlocked } from '../../../../commands/transfers/ports.ts';
+import { BroadcastRefused, PayoutBlocked } from '../../../../commands/transferPorts.ts';
 import { addFault, forkTo, fundWallet } from '../../../../sandbox/solana/controls.ts';
 import { endowWallet } from '../../../../sandbox/solana/endow.ts';
 import type { FaultKind } from '../../../../sandbox/solana/faults.ts';

@@ -1,7 +1,7 @@
 /** What several nodes say before a payout on Solana is signed: whether it was made already, and what haste costs. */
 import assert from 'node:assert/strict';
 import { PublicKey, SystemProgram } from 'solana-web3-v1';
-import { PayoutBlocked } from '../../../../commands/transfers/ports.ts';
+import { PayoutBlocked } from '../../../../commands/transferPorts.ts';
 import { forkTo } from '../../../../sandbox/solana/controls.ts';
 import { ChainUnavailable } from '../../../../src/chains/node/nodes.ts';
 import { solanaFees } from '../../../../src/chains/solana/config.ts';

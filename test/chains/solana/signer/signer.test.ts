@@ -7,7 +7,7 @@ import {
   SigningRefused,
   type TransferOrder,
   type Unsigned,
-} from '../../../../commands/transfers/ports.ts';
+} from '../../../../commands/transferPorts.ts';
 import type { FlushedDeposit } from '../../../../domain/transfer/form.ts';
 import { createSpending } from '../../../../src/chains/money/spending.ts';
 import { solanaFees } from '../../../../src/chains/solana/config.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { Keypair } from '@stellar/stellar-sdk';
-import { PayoutBlocked, SigningRefused, type TransferOrder } from '../../../../commands/transfers/ports.ts';
+import { PayoutBlocked, SigningRefused, type TransferOrder } from '../../../../commands/transferPorts.ts';
 import { coinOf } from '../../../../domain/coins.ts';
 import { orderTo, type PayingWorld, payingWorld } from '../paying.ts';
 import { signal } from '../world.ts';

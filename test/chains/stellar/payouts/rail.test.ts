@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { Asset, Keypair, Operation, scValToNative, TransactionBuilder } from '@stellar/stellar-sdk';
-import { BroadcastRefused, PayoutBlocked } from '../../../../commands/transfers/ports.ts';
+import { BroadcastRefused, PayoutBlocked } from '../../../../commands/transferPorts.ts';
 import { addFault, fundAccount } from '../../../../sandbox/stellar/controls.ts';
 import { ChainUnavailable } from '../../../../src/chains/node/nodes.ts';
 import { muxed } from '../../../support/stellar.ts';

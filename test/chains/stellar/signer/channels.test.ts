@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { Account, type Keypair, Operation, TransactionBuilder } from '@stellar/stellar-sdk';
-import { SigningRefused, type Unsigned } from '../../../../commands/transfers/ports.ts';
+import { SigningRefused, type Unsigned } from '../../../../commands/transferPorts.ts';
 import { createSpending } from '../../../../src/chains/money/spending.ts';
 import { innermost } from '../../../../src/chains/stellar/payouts/transaction.ts';
 import { createStellarSigner } from '../../../../src/chains/stellar/signer/signer.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { Account, Asset, Contract, Keypair, Memo, Operation, TransactionBuilder, xdr } from '@stellar/stellar-sdk';
-import { SigningRefused, type TransferOrder, type Unsigned } from '../../../../commands/transfers/ports.ts';
+import { SigningRefused, type TransferOrder, type Unsigned } from '../../../../commands/transferPorts.ts';
 import { chainOf } from '../../../../domain/chains.ts';
 import { instant } from '../../../../domain/time.ts';
 import { buildUnsigned, transferCall } from '../../../../src/chains/evm/payouts/transaction.ts';

@@ -1,0 +1,11 @@
+/**
+ * Folders build on each other in one direction. What wires them is left out: the process's own files, each room's index, and the
+ * programs of operators know every room, and .dependency-cruiser.cjs says who may import them.
+ */
+const { options } = require('./.dependency-cruiser.cjs');
+
+/** @type {import('dependency-cruiser').IConfiguration} */
+module.exports = {
+  forbidden: [{ name: 'no-folder-cycles', severity: 'error', scope: 'folder', from: {}, to: { circular: true } }],
+  options: { ...options, exclude: { path: '^(src/[^/]+[.]ts|src/.*/index[.]ts|src/api/(apiKeys|operations|reads)[.]ts|web/index[.]ts|tools/[^/]+[.]ts)$|^test/support/|[.]test[.]ts$' } },
+};

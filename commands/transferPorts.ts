@@ -1,0 +1,209 @@
+/** What each chain family implements of outgoing transfers: how they are made, what became of them, who may sign. */
+import type { ChainId } from '../domain/chains.ts';
+import type { PaidTogether } from '../domain/transfer/form.ts';
+import type { Order } from '../domain/transfer/leg.ts';
+import type { Outcome } from '../domain/transfer/record.ts';
+import type { AssetRef, Cost, LandedAt, SignedAttempt } from '../domain/transfer/shapes.ts';
+import type { BlockReason, SigningReason } from '../domain/transfer/waiting.ts';
+import type { Purpose } from '../domain/treasury/events.ts';
+import type { Dispute } from './chainPorts.ts';
+import { TransientError } from './ports.ts';
+
+/** One transfer to make. */
+export interface TransferOrder extends Order {
+  /** Of its key (domain/transfer/key.ts). No chain shows it. Where there are no nonces, equal transfers are told apart by what is derived from it. */
+  readonly reference?: string;
+  /**
+   * For a reference that nobody else knows before it is used: one more than attempts of the transfer that failed on the chain, so that each
+   * is used once there. Left out where the reference is the public one, for payments from before there were others.
+   */
+  readonly referenceOrdinal?: number;
+  /** Hashes of its attempts before, all dead: none of them must show, and what is offered for haste may rise with their number. */
+  readonly earlier?: readonly string[];
+  /** Whether it pays for the receiver's account for the token: with false it fails where there is none. Left out: it pays if need be. */
+  readonly opensAccount?: boolean;
+  /** What other transfers that are signed, and that no balance shows yet, will take of the token, in smallest units. */
+  readonly spokenFor?: bigint;
+}
+
+/** A transaction that lacks only its signature. `payload` is the family's own serialisable form. */
+export interface Unsigned {
+  readonly chainId: ChainId;
+  /** Whose nonce it uses up. */
+  readonly account: string;
+  readonly nonce: bigint | null;
+  readonly order: TransferOrder;
+  readonly validUntil: string | null;
+  readonly fee: Readonly<Record<string, string>>;
+  readonly payload: unknown;
+}
+
+export interface Signed {
+  readonly bytes: string;
+  readonly hash: string;
+}
+
+export type Fate =
+  /** No node knows any of the attempts, or none answered: broadcast the stored bytes again. */
+  | { readonly kind: 'unknown' }
+  /** Waiting to be mined, or `mined` and not yet final. With a dispute, only its end can decide more. */
+  | { readonly kind: 'pending'; readonly mined: boolean; readonly dispute?: Dispute }
+  /** Decided: final at the payout depth of configuration, for as many nodes as must agree. */
+  | Outcome;
+
+export const isDecided = (fate: Fate): fate is Outcome => fate.kind !== 'unknown' && fate.kind !== 'pending';
+
+/** What was signed and maybe sent, as far as its fate depends on it. */
+export type Sent = Pick<
+  SignedAttempt,
+  'attempt' | 'account' | 'nonce' | 'hash' | 'bytes' | 'validUntil' | 'token' | 'receiver' | 'amount' | 'signedAt'
+> &
+  Pick<Order, 'form'>;
+
+/** Where a transaction landed. */
+export interface Settled {
+  readonly hash: string;
+  readonly blockNumber: bigint;
+  readonly blockHash: string;
+  /** Left out where the node does not tell: the books of the account show the difference then. */
+  readonly cost?: Cost;
+}
+
+/** The same as events hold it; undefined where its cost is not known. */
+export const landedAt = ({ hash, blockNumber, blockHash, cost }: Settled): LandedAt | undefined =>
+  cost && { hash, blockNumber: blockNumber.toString(), blockHash, cost };
+
+/** An account whose nonces number transfers of the treasury. */
+export interface NumberingAccount {
+  readonly account: string;
+  /** Its next nonce as the chain has mined it. */
+  readonly minedNonce: bigint;
+  /** Whether it has used up no nonce yet. */
+  readonly unused: boolean;
+}
+
+/** One of several payouts that may be made in one transaction. */
+export type MemberOrder = PaidTogether;
+
+/** What a chain that can pay several receivers in one transaction offers. */
+export interface Batching {
+  /** Whom a batch's transaction is sent to. */
+  readonly contract: string;
+  /**
+   * Which of these payouts of one token can be paid together, and more cheaply than by themselves. What it says is no promise: whether a
+   * batch can be made is checked again before it is signed.
+   * @returns two or more of them, by their payments, in their order; or none, and why
+   */
+  choose(token: AssetRef, orders: readonly MemberOrder[], signal: AbortSignal): Promise<ChosenTogether>;
+}
+
+export interface ChosenTogether {
+  readonly together: readonly string[];
+  readonly why?: string;
+  /** Estimated for all of them together, and by themselves. */
+  readonly gas?: bigint;
+  readonly apart?: bigint;
+}
+
+/** Makes transfers from one treasury account on one chain. */
+export interface PayoutRail {
+  /** Left out where every payout is a transaction of its own. */
+  readonly batching?: Batching;
+  readonly chainId: ChainId;
+  readonly account: string;
+  /** The account's next nonce as the chain has mined it. Null where a chain has no nonces: nothing that is signed is replaced there. */
+  minedNonce(signal: AbortSignal): Promise<bigint | null>;
+  /**
+   * The same, as enough nodes show it alike; null while they do not. Where an account’s history begins: below it no nonce is ever given, so
+   * one node’s word is not enough. Left out where one that is too high only skips some. @throws Unavailable
+   */
+  provenNonce?(): Promise<bigint | null>;
+  /**
+   * The account itself and further accounts that number its transfers, so that more of them land at a time; only those that exist on
+   * the chain. Left out where the account's own nonces are enough.
+   */
+  numberingAccounts?(signal: AbortSignal): Promise<readonly NumberingAccount[]>;
+  /**
+   * Checks float, gas and that the transfer would succeed, then builds it.
+   * With `replaces`, the same nonce, receiver and amount at a fee high enough to replace it.
+   * @param numberedBy whose nonce it is; the account's own when left out
+   * @throws PayoutBlocked when it cannot be made now (float, gas, refused by the token): wait and raise an alarm, sign nothing.
+   */
+  prepare(order: TransferOrder, nonce: bigint | null, replaces?: SignedAttempt, numberedBy?: string): Promise<Unsigned>;
+  /** The same transaction under another nonce of its account. The chain is not asked. */
+  numbered(unsigned: Unsigned, nonce: bigint): Unsigned;
+  /**
+   * A transaction that does nothing but use up a nonce whose purpose is gone.
+   * @param outbid the fees of one that is to be replaced
+   * @throws PayoutBlocked when outbidding would cost more than the configured maximum
+   */
+  prepareCancel(nonce: bigint, numberedBy?: string, outbid?: Pick<SignedAttempt, 'fee'>): Promise<Unsigned>;
+  /** Sends bytes; idempotent: known, mined or outbid bytes are no error. @throws BroadcastRefused when every node that answers refuses them */
+  broadcast(bytes: string): Promise<void>;
+  /** What a node means that refuses bytes in these words, in one word; `unknown` for new words. Left out where nodes answer with codes. */
+  refusalKind?(detail: string): string;
+  /** What became of attempts that share one nonce. A missing answer is `unknown`, never a failure. */
+  fate(attempts: readonly Sent[], signal: AbortSignal): Promise<Fate>;
+  /** Whether the chain may still take the bytes: false only when it provably cannot, whether it took them before or not. */
+  canLand(sent: Sent, signal: AbortSignal): Promise<boolean>;
+  /** Whether an attempt that was final is still on the chain: false only when its block left it, for all nodes that can say. */
+  stillFinal(settled: Settled, signal: AbortSignal): Promise<boolean>;
+  /** What any transfer costs in the chain's own coin, smallest units, if fees rise as they may while a payment waits. */
+  transferCost(signal: AbortSignal): Promise<bigint>;
+  /** What a transfer to this receiver costs besides. Left out where all receivers cost the same. */
+  receiverCost?(to: Pick<TransferOrder, 'token' | 'receiver'>, signal: AbortSignal): Promise<ReceiverCost>;
+  /** Of the account: the chain's own coin, and each catalogue token by its address as the catalogue spells it; smallest units. */
+  balances(signal: AbortSignal): Promise<{ readonly gas: bigint; readonly tokens: Readonly<Record<string, bigint>> }>;
+}
+
+export interface ReceiverCost {
+  /** Of the chain's coin, in smallest units. */
+  readonly coin: bigint;
+  /** Whether that is for the receiver's account for the token. Left out where none is needed. */
+  readonly opensAccount?: boolean;
+}
+
+/** Every node that answers refuses the bytes. They are sent again, never set aside: later payouts wait for the nonce that they hold. */
+export class BroadcastRefused extends TransientError {
+  override readonly name = 'BroadcastRefused';
+  /** The nodes' own words. */
+  readonly refusals: readonly string[];
+  constructor(message: string, refusals: readonly string[] = []) {
+    super(message);
+    this.refusals = refusals;
+  }
+}
+
+/** The transfer cannot be made at present; nothing was signed. The message says what an operator must do. */
+export class PayoutBlocked extends Error {
+  override readonly name = 'PayoutBlocked';
+  readonly reason: BlockReason;
+  constructor(reason: PayoutBlocked['reason'], message: string) {
+    super(message);
+    this.reason = reason;
+  }
+}
+
+export interface SigningPurpose extends Pick<Purpose, 'kind' | 'reference'> {
+  /** Whose payment it is; left out for what is the treasury's own. */
+  readonly appId?: string;
+}
+
+/** The signer refuses; no signature was made. `reason` is stable, the message names the limit. */
+export class SigningRefused extends Error {
+  override readonly name = 'SigningRefused';
+  readonly reason: SigningReason;
+  constructor(reason: SigningRefused['reason'], message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.reason = reason;
+  }
+}
+
+/** The only holder of treasury keys. Enforces limits: chain, token contracts, most per transfer and per hour. */
+export interface Signer {
+  readonly account: string;
+  /** Throws if it would not sign this now. Asked before a nonce is taken: a nonce without a transaction blocks the account. @throws SigningRefused */
+  check(unsigned: Unsigned, purpose: SigningPurpose): void | Promise<void>;
+  /** @throws SigningRefused */
+  sign(unsigned: Unsigned, purpose: SigningPurpose): Promise<Signed>;
+}

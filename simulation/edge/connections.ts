@@ -1,5 +1,0 @@
-/** In place of src/runtime/connections.ts: nobody beside a simulated process looks for its stores. */
-import type * as real from '../../src/runtime/connections.ts';
-
-export const writeConnections: typeof real.writeConnections = async () => {};
-export const readConnections: typeof real.readConnections = async () => undefined;

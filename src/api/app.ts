@@ -1,0 +1,185 @@
+import express, {
+  type ErrorRequestHandler,
+  type Express,
+  type Request,
+  type RequestHandler,
+  type Response,
+  type Router,
+} from 'express';
+import { ChainBroken } from '../../commands/codec.ts';
+import { TransientError, Unavailable } from '../../commands/ports.ts';
+import { type Access, createAccess } from './auth.ts';
+import type { HttpDeps, OperationsDeps } from './deps.ts';
+import { ApiError, errorType, problem, statusOfError, unavailable } from './errors.ts';
+import {
+  createRequestLimit,
+  localsOf,
+  requireLocalHost,
+  requireOneHost,
+  securityHeaders,
+  track,
+} from './middleware.ts';
+import { ListenersFull } from './news.ts';
+import type { Json } from './openapi/components.ts';
+import { openApiDocument } from './openapi/document.ts';
+import { type Admission, createAdmission, rateLimited } from './rateLimits.ts';
+import type { Answer, AnyRoute } from './route.ts';
+import { createRouter, type Gate, send } from './router.ts';
+import { accountRoutes } from './routes/accounts.ts';
+import { cashbackRoutes } from './routes/cashback.ts';
+import { creationRoutes } from './routes/createPayment.ts';
+import { deliveryRoutes } from './routes/deliveries.ts';
+import { feedRoutes } from './routes/feed.ts';
+import { keyRoutes } from './routes/keys.ts';
+import { linkRoutes } from './routes/links.ts';
+import { logoRoutes } from './routes/logos.ts';
+import { merchantRoutes } from './routes/merchant.ts';
+import { operationRoutes, publicOperationRoutes } from './routes/operations.ts';
+import { paymentRoutes } from './routes/payments.ts';
+import { proofRoutes } from './routes/proof.ts';
+import { refundRoutes } from './routes/refunds.ts';
+import { settingsRoutes } from './routes/settings.ts';
+
+/** Pages for people, such as the dashboard, beside the routes for programs. */
+export interface Pages {
+  /** Serves the pages; a request for any other path goes on to the next router. */
+  routerBehind(gate: Gate): Router;
+  /** Returns the page of an error; undefined where no person looks at the answer. */
+  errorPage(error: ApiError, request: Request, response: Response): Pick<Answer, 'type' | 'body'> | undefined;
+}
+
+/** What people read, mounted beside the API. */
+export interface Website {
+  readonly pages: readonly Pages[];
+  /** Routes of the documentation, which shows the OpenAPI document. */
+  readonly documentation: (document: () => Json) => readonly AnyRoute[];
+}
+
+/** The service's HTTP interface: stateless but for short-lived caches of keys and app settings. */
+export function createApp(deps: HttpDeps, website: Website): Express {
+  const access = createAccess(deps);
+  const api: readonly AnyRoute[] = [
+    ...creationRoutes(deps, access),
+    ...paymentRoutes(deps, access),
+    ...refundRoutes(deps),
+    ...proofRoutes(deps),
+    ...feedRoutes(deps),
+    ...accountRoutes(deps),
+    ...merchantRoutes(deps),
+    ...settingsRoutes(deps),
+    ...keyRoutes(deps),
+    ...linkRoutes(deps, access),
+    ...logoRoutes(deps),
+    ...deliveryRoutes(deps),
+    ...cashbackRoutes(deps, access),
+    ...publicOperationRoutes(deps),
+  ];
+  const routes = [...api, ...website.documentation(() => openApiDocument(api, deps.publicUrl()))];
+  return serve(deps, access, routes, website.pages);
+}
+
+/** For operators alone: health, readiness with its reasons, metrics. */
+export function createOperationsApp(deps: OperationsDeps): Express {
+  const nobody: Access = { authenticate: async () => null as never, findApp: async () => null };
+  return serve(deps, nobody, operationRoutes(deps), [], [requireLocalHost(deps.names ?? [])]);
+}
+
+type Served = Pick<
+  HttpDeps,
+  'clock' | 'ids' | 'logger' | 'limits' | 'clients' | 'rates' | 'observe' | 'reportUnavailable'
+>;
+
+function serve(
+  deps: Served,
+  access: Access,
+  routes: readonly AnyRoute[],
+  pages: readonly Pages[] = [],
+  guards: readonly RequestHandler[] = [],
+): Express {
+  const app = express();
+  const admission = createAdmission(deps.rates, deps.clients);
+  const gate = { access, admission, clients: deps.clients, limit: createRequestLimit(deps.limits.concurrentMax) };
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.set('query parser', false);
+  app.use(track(deps));
+  app.use(securityHeaders);
+  app.use(requireOneHost);
+  for (const guard of guards) app.use(guard);
+  app.use(countOptions(admission));
+  // Programs ask most, and first for what is first among the routes: creating a payment. No page has a path of theirs.
+  app.use(createRouter(routes, gate));
+  for (const each of pages) app.use(each.routerBehind(gate));
+  app.use(() => {
+    throw new ApiError('notFound', 'there is no such endpoint: see /openapi.json or /docs');
+  });
+  app.use(answerError(deps, admission, pages));
+  return app;
+}
+
+/** No router counts OPTIONS: browsers send it before a request, without credentials. */
+const countOptions =
+  (admission: Admission): RequestHandler =>
+  async (request, response, next) => {
+    if (request.method === 'OPTIONS') await admission.ofStranger(request, response);
+    next();
+  };
+
+/** Express calls it for errors because it has four parameters. */
+const answerError =
+  (
+    { logger, reportUnavailable }: Pick<HttpDeps, 'logger' | 'reportUnavailable'>,
+    admission: Admission,
+    pages: readonly Pages[],
+  ): ErrorRequestHandler =>
+  async (thrown, request, response, next) => {
+    if (response.headersSent) return next(thrown);
+    const { requestId, route } = localsOf(response);
+    const failed = asApiError(thrown);
+    // Faults of the service use up no caller's limit.
+    const isCallers = statusOfError(failed.code) < 500;
+    const refused = isCallers && (await admission.ofUncounted(request, response).catch(asApiError));
+    const error = refused || failed;
+    if (error.code === 'internal') logger.error({ err: thrown, requestId, route }, 'request failed');
+    if (error.code === 'unavailable' && error.cause !== undefined) reportUnavailable?.(error.cause);
+    const { headers } = error;
+    const status = statusOfError(error.code);
+    for (const each of pages) {
+      const page = each.errorPage(error, request, response);
+      if (page) return send(response, { status, headers, ...page });
+    }
+    const type = errorType(request.headers.accept);
+    send(response, { status, headers, type, body: problem(error.code, error.message, requestId, error.errors) });
+  };
+
+/** Those who wait do so for half a minute at most. */
+const fullRetry_s = 5;
+
+/** Chains' nodes are away for longer than stores. */
+const passingRetry_s = 2;
+
+/** A damaged stream is refused until an operator has repaired it. */
+const brokenRetry_s = 60;
+
+function asApiError(thrown: unknown): ApiError {
+  if (thrown instanceof ApiError) return thrown;
+  if (thrown instanceof Unavailable) {
+    return unavailable('the service cannot reach its storage at present: try again', thrown.retryAfter_s, thrown);
+  }
+  if (thrown instanceof TransientError) {
+    return unavailable(
+      'the service cannot reach what this request needs at present: try again',
+      passingRetry_s,
+      thrown,
+    );
+  }
+  // Instances that read the stream earlier still answer from memory. An operator must repair the log; the alarm says so.
+  if (thrown instanceof ChainBroken) {
+    return unavailable('the service refuses to read records that this request needs: try again', brokenRetry_s, thrown);
+  }
+  if (thrown instanceof ListenersFull) {
+    return thrown.of === 'one' ? rateLimited(thrown.message, fullRetry_s) : unavailable(thrown.message, fullRetry_s);
+  }
+  if (thrown instanceof URIError) return new ApiError('invalidRequest', 'the path is not properly percent-encoded');
+  return new ApiError('internal', 'the service failed: tell its operator the requestId');
+}

@@ -1,0 +1,108 @@
+/** Who calls: API keys, looked up by hash through a short-lived cache, and people who have signed in. */
+import type { Request } from 'express';
+import { briefly } from '../lib/cache.ts';
+import { parseKey } from '../security/apiKey.ts';
+import type { AnyCaller, Auth, CallerOf, Owner, SignedIn } from './callers.ts';
+import type { App, Caller, HttpDeps } from './deps.ts';
+import { ApiError } from './errors.ts';
+
+export interface Access {
+  /** @throws ApiError unauthenticated, scope_insufficient, invalidRequest for an owner of several apps who names none */
+  authenticate<A extends Auth>(request: Request, auth: A): Promise<CallerOf<A>>;
+  /** Reads the settings that are in force. No answer is older than the call. @throws Unavailable */
+  findApp(appId: string): Promise<App | null>;
+}
+
+type AccessDeps = Pick<
+  HttpDeps,
+  'findApiKey' | 'isRevoked' | 'keyUsed' | 'findApp' | 'findSession' | 'appsOf' | 'clock'
+>;
+
+export function createAccess(deps: AccessDeps): Access {
+  // Only facts that never change are cached: a key's app, scope and expiry. `isRevoked` is called for every request.
+  const keys = briefly(deps.findApiKey, deps.clock);
+
+  return {
+    findApp: deps.findApp,
+    authenticate: <A extends Auth>(request: Request, auth: A) => identified(request, auth) as Promise<CallerOf<A>>,
+  };
+
+  async function identified(request: Request, auth: Auth): Promise<AnyCaller | null> {
+    if (auth === 'none') return null;
+    const credential = presented(request);
+    if (auth === 'person' || auth === 'owner') return signedIn(request, credential, auth);
+    if (credential === null) {
+      if (auth === 'optional') return null;
+      throw unauthenticated('send an API key in the X-API-Key header, or as Authorization: Bearer');
+    }
+    if (auth === 'app' && isSessionToken(credential)) return signedIn(request, credential, 'owner');
+    return keyed(credential, auth);
+  }
+
+  async function keyed(key: string, auth: Auth): Promise<Caller> {
+    const hash = parseKey(key);
+    if (hash === undefined) throw unauthenticated('this is no API key: a character of it is missing or wrong');
+    const caller = await keys(hash);
+    const isExpired = caller?.expiresAt && caller.expiresAt <= deps.clock.now();
+    if (!caller || isExpired || deps.isRevoked(caller.keyId))
+      throw unauthenticated('the API key is unknown, expired or revoked: use another one');
+    if ((auth === 'admin' || auth === 'app') && caller.scope !== 'admin') {
+      throw new ApiError('scope_insufficient', 'this needs a key of scope admin; the key sent has scope orders');
+    }
+    deps.keyUsed(caller.keyId);
+    return caller;
+  }
+
+  async function signedIn(request: Request, token: string | null, auth: 'person' | 'owner'): Promise<SignedIn | Owner> {
+    if (token !== null && parseKey(token) !== undefined) {
+      throw unauthenticated('no API key may do this: sign in, and send the token as Authorization: Bearer');
+    }
+    const person = token === null ? null : await deps.findSession(token);
+    if (!person) throw unauthenticated('sign in, and send the token as Authorization: Bearer');
+    return auth === 'person' ? person : { ...person, appId: await appActedOn(request, person) };
+  }
+
+  /** Somebody else's app is answered like one that does not exist. */
+  async function appActedOn({ headers }: Request, { developerId }: SignedIn): Promise<string> {
+    const named = headers['x-app-id'];
+    const own = await deps.appsOf(developerId);
+    const [only] = own;
+    if (named === undefined && only !== undefined && own.length === 1) return only;
+    if (typeof named === 'string' && own.includes(named)) return named;
+    const message =
+      own.length === 0
+        ? 'you have no app: register one first'
+        : `must name one of your apps: ${own.slice(0, namedMax).join(', ')}`;
+    throw new ApiError('invalidRequest', `X-App-Id ${message}`, { errors: [{ pointer: '/X-App-Id', message }] });
+  }
+}
+
+/** Apps named in an error at most. */
+const namedMax = 10;
+
+/** A JSON web token has three parts; no API key has a dot. */
+const isSessionToken = (credential: string): boolean => credential.split('.').length === 3;
+
+/** The app, if payments of it are created without a key; null of a closed app and of one that does not exist. */
+export async function openApp({ findApp }: Access, appId: string): Promise<App | null> {
+  const app = appId.startsWith('wallet_') ? await findApp(appId) : null;
+  return app?.keylessAllowed ? app : null;
+}
+
+export const unauthenticated = (message: string): ApiError =>
+  new ApiError('unauthenticated', message, { headers: { 'WWW-Authenticate': 'Bearer realm="payment-api"' } });
+
+/** The key or token of the request. An Authorization header that is no bearer token is a proxy's beside an X-API-Key. */
+function presented({ headers }: Request): string | null {
+  // An empty header is what a client without a key configured sends.
+  const own = headers['x-api-key'] || undefined;
+  const authorization = headers.authorization?.trim() || undefined;
+  const bearer = /^bearer +([^\s]+)$/i.exec(authorization ?? '')?.[1];
+  if (bearer === undefined) {
+    if (own !== undefined) return String(own);
+    if (authorization === undefined) return null;
+    throw unauthenticated('the Authorization header must be: Bearer <API key>');
+  }
+  if (own !== undefined && own !== bearer) throw unauthenticated('two different keys were sent: send one');
+  return bearer;
+}

@@ -1,0 +1,53 @@
+/** Exports of payments. One takes as long as its reader does, so only a few run at a time. */
+import type { CsvFilter } from '../../queries/paymentsCsv.ts';
+import { unavailable } from './errors.ts';
+import { rateLimited } from './rateLimits.ts';
+import type { Streamed } from './stream.ts';
+
+/** @param over aborts when the answer is over, however: the export's place is free then. @throws ApiError, Unavailable */
+export type ExportPayments = (filter: CsvFilter, over: AbortSignal) => Promise<Streamed>;
+
+export interface ExportLimits {
+  readonly perApp: number;
+  readonly perInstance: number;
+}
+
+export const defaultExportLimits: ExportLimits = { perApp: 2, perInstance: 20 };
+
+const fullRetry_s = 10;
+
+export function limitExports(
+  lines: (filter: CsvFilter) => AsyncIterable<string>,
+  limits: ExportLimits = defaultExportLimits,
+): ExportPayments {
+  const running: string[] = [];
+  return async (filter, over) => {
+    const { appId } = filter;
+    if (running.filter((other) => other === appId).length >= limits.perApp) {
+      throw rateLimited('too many exports of this app are running', fullRetry_s);
+    }
+    if (running.length >= limits.perInstance) throw unavailable('too many exports are running: try again', fullRetry_s);
+    running.push(appId);
+    const leave = () => void running.splice(running.indexOf(appId), 1);
+    if (over.aborted) leave();
+    else over.addEventListener('abort', leave, { once: true });
+    return {
+      pieces: await begun(lines(filter)),
+      type: 'text/csv; charset=utf-8; header=present',
+      headers: { 'Content-Disposition': `attachment; filename="payments-${appId}.csv"` },
+    };
+  };
+}
+
+/** What fails at once fails here, while it can still be said in an answer. */
+async function begun(pieces: AsyncIterable<string>): Promise<AsyncIterable<string>> {
+  const source = pieces[Symbol.asyncIterator]();
+  const first = await source.next();
+  return (async function* () {
+    try {
+      for (let next = first; !next.done; next = await source.next()) yield next.value;
+    } finally {
+      await source.return?.();
+    }
+  })();
+}

@@ -1,0 +1,153 @@
+/** Every limit that a caller can meet, for the OpenAPI document and for docs/limits.md. */
+import { askingLimits, askingPlaces } from '../../commands/askingContracts.ts';
+import { openLinksMax } from '../../commands/links.ts';
+import { amountMax_usd } from '../../commands/paymentAmounts.ts';
+import { embeddingSitesMax } from '../../domain/merchant/embedding.ts';
+import { activeKeysMax } from '../../domain/merchant/keys.ts';
+import { choicesMax } from '../../domain/payment/choose.ts';
+import { lifetime_ms, lifetimeLeast_s, lifetimeMost_s } from '../../domain/payment/create.ts';
+import { metadataLevels, metadataMax_bytes } from '../../domain/payment/metadata.ts';
+import { registrationsMax } from '../../domain/payment/payins.ts';
+import { alternativesMax, anyAmountLimits } from '../../domain/payment/sources.ts';
+import { previewCharacters, redeliveriesMax } from '../../domain/webhook.ts';
+import { triesMax } from '../accounts/challenges.ts';
+import { codeLife_ms } from '../accounts/emails.ts';
+import { sessionIdle_ms, sessionLife_ms } from '../accounts/sessions.ts';
+import { pictureMax_bytes } from '../images/accepted.ts';
+import { defaultConnectionLimits } from './connections.ts';
+import { defaultLimits } from './deps.ts';
+import { defaultExportLimits } from './exports.ts';
+import { bodyMax_bytes, errorsMax, fieldsMax, formMax_bytes } from './input.ts';
+import { defaultListenerLimits } from './news.ts';
+import { defaultOpenLimits } from './openPlaces.ts';
+import { defaultPageListenerLimits } from './paymentNews.ts';
+import { defaultRates, partOf } from './rateLimits.ts';
+import { pageMax, pageSize, waitMax_s } from './schemas/queries.ts';
+import { headersMax_bytes } from './server.ts';
+
+const count = (value: number | bigint): string => value.toLocaleString('en-US');
+const seconds = (duration_ms: number): string => `${duration_ms / 1_000} s`;
+const perHour = ({ requestsMax }: { readonly requestsMax: number }): string => `${count(requestsMax)} an hour`;
+const perMinute = ({ requestsMax }: { readonly requestsMax: number }): string => `${count(requestsMax)} a minute`;
+const busy = '503 `unavailable`, Retry-After';
+const limited = '429 `rateLimited`, Retry-After';
+const { min, max } = anyAmountLimits;
+
+/** What is limited, to how much, and what comes of more. */
+const limits: readonly (readonly [what: string, limit: string, beyond: string])[] = [
+  ['a request’s body', `${count(bodyMax_bytes)} bytes`, '413 `payloadTooLarge`'],
+  ['its headers together', `${count(headersMax_bytes)} bytes`, '431 `headersTooLarge`'],
+  ['its headers’ arrival', seconds(defaultConnectionLimits.headersTimeout_ms), '408 `requestTimeout`'],
+  ['the whole request’s arrival', seconds(defaultConnectionLimits.requestTimeout_ms), '408 `requestTimeout`'],
+  ['requests in progress, of one instance', count(defaultLimits.concurrentMax), busy],
+  ['connections of one instance', count(defaultConnectionLimits.connectionsMax), 'closed'],
+  ['connections of one address', count(defaultConnectionLimits.connectionsPerAddressMax), 'closed'],
+  ['requests without a valid key, of one address', perMinute(defaultRates.address), limited],
+  ['any limit of an address, of an IPv6 network', '1 for a /64, 4 for a /56, 8 for a /48', 'as above'],
+  ['requests of one key', perMinute(defaultRates.key), limited],
+  ['requests of one app’s keys', perMinute(defaultRates.app), limited],
+  ['payments created without a key, of one address', perMinute(defaultRates.keylessCreation), limited],
+  ['open payments without a key, of one address', count(defaultRates.keylessOpen.requestsMax), limited],
+  ['those among them that are of one app', count(partOf(defaultRates.keylessOpen)), limited],
+  ['open payments of one app, whoever created them', count(defaultOpenLimits.openPerAppMax), limited],
+  ['those among them that were created without a key', count(defaultOpenLimits.keylessOpenPerAppMax), limited],
+  ['open payments with reusable links, of one app', count(defaultRates.linkOpen.requestsMax), limited],
+  ['those among them that one address created', count(partOf(defaultRates.linkOpen)), limited],
+  ['reusable links of one app that are open', count(openLinksMax), '409 `conflict`'],
+  ['sites that may show payment pages in a frame, of one app', count(embeddingSitesMax), '400 `invalidRequest`'],
+  ['codes to sign in or register with, asked for from one address', perHour(defaultRates.signIn), limited],
+  ['such codes for one e-mail address', perHour(defaultRates.signInEmail), limited],
+  ['those among them that one address asks for', `${count(partOf(defaultRates.signInEmail))} an hour`, limited],
+  [
+    'such codes of six digits for one e-mail address',
+    `${count(defaultRates.shortCodesEmail.requestsMax)} a day`,
+    'eight digits',
+  ],
+  ['such codes of six digits, of the installation', perHour(defaultRates.shortCodes), 'eight digits'],
+  [
+    'such codes in a browser that signed in before, instead of the two above',
+    perHour(defaultRates.signInKnown),
+    limited,
+  ],
+  ['registrations from one address', perHour(defaultRates.registration), limited],
+  ['mails of one kind to an app’s owner', `${count(defaultRates.notice.requestsMax)} a day`, 'not mailed'],
+  [
+    'a code’s life, and how often it may be tried',
+    `${codeLife_ms / 60_000} minutes, ${triesMax} times`,
+    '400 `codeExpired`',
+  ],
+  ['a session', `${sessionLife_ms / 3_600_000} hours, ${sessionIdle_ms / 3_600_000} without a request`, '401'],
+  ['an app’s id that waits for proof of its owner’s e-mail', '1 hour', 'free again'],
+  ['requests of one app that wait for events', count(defaultListenerLimits.perApp), limited],
+  ['the same of one instance', count(defaultListenerLimits.perInstance), busy],
+  [
+    'open pages of one payment that are told its news',
+    count(defaultPageListenerLimits.perPayment),
+    `${limited}; the page looks by itself every 5 s`,
+  ],
+  ['such pages open at one address', count(defaultPageListenerLimits.perAddress), `${limited}, the same`],
+  ['the same of one instance', count(defaultPageListenerLimits.perInstance), '503 `unavailable`, the same'],
+  ['signatures of one contract wallet that are checked at a time', count(askingPlaces.perContract), busy],
+  ['the same of one instance, of all contract wallets', count(askingPlaces.perInstance), busy],
+  [
+    'what a contract wallet’s check may take, on each node',
+    `${count(askingLimits.gas)} gas, ${seconds(askingLimits.time_ms)}, ${count(askingLimits.answer_bytes)} bytes`,
+    '`NOT_VALID_SIGN`; 503 `unavailable` where no node answers in time',
+  ],
+  ['`wait` of the feed', `0 to ${waitMax_s} s`, '400'],
+  ['exports of one app at a time', count(defaultExportLimits.perApp), limited],
+  ['the same of one instance', count(defaultExportLimits.perInstance), busy],
+  ['a form of the dashboard', `${count(formMax_bytes)} bytes, ${fieldsMax} fields`, '413, 400'],
+  [
+    'a picture that is sent for a logo',
+    `${count(pictureMax_bytes)} bytes, 16 megapixels`,
+    '413 `payloadTooLarge`, 400',
+  ],
+  ['`errors` of one answer', count(errorsMax), 'further ones are left out'],
+  ['`limit` of a list', `1 to ${pageMax}, else ${pageSize}`, '400'],
+  ['`orderId`, `receiverMemo`', '128 characters; a memo on Stellar 28 bytes', '400'],
+  ['`display.title`, `display.name`', '200 characters', '400'],
+  ['`display.description`', '1,000 characters', '400'],
+  ['`display.currency`', '3 to 8 letters', '400'],
+  [
+    '`metadata`',
+    `${count(metadataMax_bytes.keyed)} bytes as JSON (${count(metadataMax_bytes.keyless)} without a key), ${metadataLevels} levels`,
+    '400',
+  ],
+  ['an amount’s digits', '60 characters; decimals as both tokens have them', '400'],
+  ['an amount', `${count(amountMax_usd)} USD`, '400'],
+  ['what one payment pays out', '`SIGNER_MAX_TRANSFER_USD` of the installation (10,000 USD)', '400'],
+  ['what one payment pays out at least', '`PAYOUT_MIN_USD_<chainId>` (0.005 USD), and what that costs', '400'],
+  [
+    'what `anyAmount` takes',
+    `${formatted(min)} (more where payouts are dear) to ${formatted(max)} of the token`,
+    '`payment_bounced`; the money is held and can be refunded',
+  ],
+  ['a payment’s life, by its source chain’s clock', `${lifetime_ms / 3_600_000} hour`, '`payment_expired`'],
+  ['`expiresInSeconds`, a shorter life', `${lifetimeLeast_s} to ${lifetimeMost_s}`, '400'],
+  [
+    'payins of a chain that are not large, together, before they are as deep as large ones must be',
+    '`EXPOSURE_USD_<chainId>` (10,000 USD, on Polygon 100,000)',
+    'what comes beyond is confirmed when it is as deep',
+  ],
+  ['chains and tokens that the payer of one payment may choose besides its own', count(alternativesMax), '400'],
+  ['choices of what to pay from, of one payment', count(choicesMax), '409; the page stays as it is'],
+  ['payin transactions registered with one payment', count(registrationsMax), '409 `paymentNotUpdatable`'],
+  ['POSTs of one webhook delivery', '1', 'never again'],
+  ['redeliveries that follow a delivery', count(redeliveriesMax), '409 `deliveryNotRedeliverable`'],
+  ['changes of one app’s settings', `${count(defaultRates.changes.requestsMax)} an hour`, limited],
+  ['API keys that work, of one app', count(activeKeysMax), '403 `forbidden`'],
+  ['redeliveries of one app', perMinute(defaultRates.redelivery), limited],
+  ['test webhooks of one app', perMinute(defaultRates.webhookTest), limited],
+  ['a webhook’s answer', '10 s, any 2xx', 'the delivery is `exhausted`'],
+  ['a webhook’s timestamp', '5 minutes from the receiver’s clock', 'the receiver refuses it'],
+  ['`responsePreview` of a delivery', `${previewCharacters} characters`, 'cut off'],
+];
+
+function formatted({ value, decimals }: { readonly value: bigint; readonly decimals: number }): string {
+  return (Number(value) / 10 ** decimals).toLocaleString('en-US');
+}
+
+/** A table in Markdown. */
+export const limitsTable = (): string =>
+  [['what', 'limit', 'beyond it'], ['---', '---', '---'], ...limits].map((row) => `| ${row.join(' | ')} |`).join('\n');

@@ -1,0 +1,57 @@
+/** The queries of the API, with their needs filled in. */
+import { eventCodec } from '../../commands/codec.ts';
+import { readStream } from '../../commands/handle.ts';
+import { paymentIdOf } from '../../commands/paymentId.ts';
+import type { ChainId } from '../../domain/chains.ts';
+import { findApp } from '../../queries/apps.ts';
+import { getPayment, getPaymentAsOf, getPaymentByOrder } from '../../queries/getPayment.ts';
+import { listPayments } from '../../queries/listPayments.ts';
+import { getOverview } from '../../queries/overview.ts';
+import { payerFacts } from '../../queries/payerFacts.ts';
+import { paymentStory } from '../../queries/paymentStory.ts';
+import { paymentsCsv } from '../../queries/paymentsCsv.ts';
+import { getStats, listTransactions } from '../../queries/reports.ts';
+import { embeddingSites, findProfile } from '../../queries/settings.ts';
+import type { Core } from '../core.ts';
+import { joined } from '../lib/coalesce.ts';
+import { callersByKey } from './apiKeys.ts';
+import type { Queries } from './deps.ts';
+import { limitExports } from './exports.ts';
+
+/** As payins are confirmed: the agreed amount decides, or what came. */
+export function confirmationsNeeded(chains: Core['chains']) {
+  return (chainId: ChainId, amount: string | null): number | null => {
+    const ingester = chains.get(chainId)?.ingester;
+    const whole = BigInt(amount?.split('.')[0] ?? 0);
+    const large = ingester?.largeFrom != null && whole >= ingester.largeFrom;
+    return ingester?.blocksOnTop?.(large ? 'finalLarge' : 'final') ?? null;
+  };
+}
+
+export function queriesOf(core: Core): Omit<Queries, 'isRevoked' | 'keyUsed' | 'findSession'> {
+  const { clock, reads, store } = core;
+  const reading = {
+    sql: reads,
+    history: (stream: string, after?: bigint) =>
+      after === undefined ? readStream(store, stream) : store.read(stream, { from: after + 1n, max: 1 }),
+    read: eventCodec.read,
+    paymentIdOf,
+    confirmationsNeeded: confirmationsNeeded(core.chains),
+  };
+  return {
+    getPayment: (paymentId) => getPayment(reading, paymentId),
+    getPaymentAsOf: (paymentId, asOf) => getPaymentAsOf(reading, paymentId, asOf),
+    getPaymentByOrder: (appId, orderId) => getPaymentByOrder(reading, appId, orderId),
+    listPayments: (filter) => listPayments(reads, filter),
+    payerFacts: (paymentId) => payerFacts(reading, paymentId, clock.now()),
+    findProfile: joined((appId) => findProfile(reads, appId)),
+    embeddingSites: (appId) => embeddingSites(reads, appId),
+    listTransactions: (paymentId) => listTransactions(reads, paymentId),
+    paymentStory: (appId, paymentId) => paymentStory(reading, appId, paymentId),
+    exportPayments: limitExports((filter) => paymentsCsv(reads, filter, clock.now())),
+    getOverview: (appId, period) => getOverview(reads, appId, period, clock.now()),
+    getStats: (appId, period) => getStats(reads, appId, period, clock.now()),
+    findApiKey: callersByKey(core),
+    findApp: joined((appId) => findApp(reads, appId, clock.now())),
+  };
+}

@@ -1,0 +1,156 @@
+/** POST of a payment: who may create it for which app, and how the answer tells a new one from a repeated order. */
+import type { Static } from 'typebox';
+import type { NewPayment } from '../../../commands/createPayment.ts';
+import type { By } from '../../../commands/handle.ts';
+import { isRefusal, type Refusal, refuse } from '../../../domain/decider.ts';
+import { type Access, openApp, unauthenticated } from '../auth.ts';
+import type { App, Caller, HttpDeps } from '../deps.ts';
+import { createResources, viewAfter } from '../resource.ts';
+import { type Answer, type AnyRoute, type Route, route } from '../route.ts';
+import * as queries from '../schemas/queries.ts';
+import * as requests from '../schemas/requests.ts';
+import * as responses from '../schemas/responses.ts';
+import { quoteResource } from './quote.ts';
+import { QuoteResponse } from './schemas_quote.ts';
+
+const tag = 'Payments';
+
+/** All tokens are US dollar coins. */
+const defaultCurrency = 'USD';
+
+interface CreateRequest {
+  readonly body: requests.CreatePaymentRequest;
+  readonly query: Static<typeof queries.CreateQuery>;
+  readonly caller: Caller | null;
+  readonly by: By;
+}
+
+/** The two addresses at which payments are created. */
+export function creationRoutes(deps: HttpDeps, access: Access): readonly AnyRoute[] {
+  const handle = createHandler(deps, access);
+  const answers: Route['answers'] = {
+    201: { description: 'Created', schema: responses.PaymentResponse, headers: ['Location'] },
+    200: {
+      description: 'The payment that this orderId has',
+      schema: responses.PaymentResponse,
+      headers: ['Idempotent-Replayed'],
+    },
+    202: { description: 'With dryrun: what it would cost; nothing was created', schema: QuoteResponse },
+  };
+  const description =
+    'A key acts for its own app. Sending an orderId again answers the payment that it already has, with a key whatever the terms are now. A body that is not valid is 400 nonetheless. Without a key only wallet_ apps that the operator has opened for it can be used; the same request answers the same payment there, and a request with another receiver, other terms, display or metadata gets a payment of its own, also under one orderId: tell them apart by id. With dryrun=true the answer is 202 and what the payment would cost: the request is checked and counted as if it created one, its orderId says nothing, and nothing is written.';
+  const errors = [
+    'invalidRequest',
+    'unauthenticated',
+    'forbidden',
+    'orderConflict',
+    'settlementMissing',
+    'routeUnavailable',
+  ] as const;
+  const common = {
+    method: 'post',
+    auth: 'optional',
+    anyOrigin: true,
+    creates: true,
+    query: queries.CreateQuery,
+    answers,
+    errors,
+    handle,
+  } as const;
+  return [
+    route({
+      ...common,
+      path: '/payment-api/payments',
+      body: requests.CreatePaymentRequest,
+      doc: { id: 'addPayment', tag, summary: 'Create a payment', description },
+    }),
+    route({
+      ...common,
+      path: '/payment-api',
+      body: requests.PaymentRequest,
+      doc: { id: 'addPaymentShort', tag, summary: 'Create a payment (the same, shorter address)', description },
+    }),
+  ];
+}
+
+function createHandler(deps: HttpDeps, access: Access) {
+  const { full, ofCreator } = createResources(deps);
+  return async ({ body, query, caller, by }: CreateRequest): Promise<Answer | Refusal> => {
+    const appId = body.appId ?? undefined;
+    const app = caller ? await ownApp(access, caller, appId) : await statedApp(access, appId);
+    if (isRefusal(app)) return app;
+    const keyless = caller === null;
+    const request = toNewPayment(body, app.appId);
+    if (query.dryrun === 'true') {
+      const quote = await deps.quotePayment(request, app, { keyless });
+      return isRefusal(quote) ? quote : { status: 202, body: quoteResource(quote) };
+    }
+    const created = await deps.createPayment(request, app, { keyless, ...by });
+    if (isRefusal(created)) return created;
+    const view = viewAfter(created);
+    return {
+      status: created.createdNow ? 201 : 200,
+      body: await (keyless ? ofCreator(view) : full(view)),
+      headers: created.createdNow
+        ? { Location: `/payment-api/payments/${view.paymentId}` }
+        : { 'Idempotent-Replayed': 'true' },
+    };
+  };
+}
+
+async function ownApp(access: Access, caller: Caller, appId: string | undefined): Promise<App | Refusal> {
+  if (appId !== undefined && appId !== caller.appId) {
+    return refuse('forbidden', `the API key belongs to ${caller.appId}: leave appId out`, '/appId');
+  }
+  const app = await access.findApp(caller.appId);
+  return app ?? refuse('unavailable', 'the settings of the app are not known here yet: try again');
+}
+
+/** A closed app and one that does not exist are answered alike: nobody learns which apps exist. */
+async function statedApp(access: Access, appId: string | undefined): Promise<App | Refusal> {
+  if (appId === undefined) return refuse('invalidRequest', 'appId is required without an API key', '/appId');
+  const app = await openApp(access, appId);
+  if (!app) throw unauthenticated(`payments of ${appId} are created with its API key: send it`);
+  return app;
+}
+
+/** Null and absent mean the same. The command makes all further checks. */
+function toNewPayment(body: requests.CreatePaymentRequest, appId: string): NewPayment {
+  const { display, source, destination } = body;
+  return {
+    appId,
+    orderId: body.orderId ?? null,
+    type: body.type ?? null,
+    intent: body.intent ?? null,
+    display: {
+      title: display?.title ?? display?.name ?? null,
+      description: display?.description ?? null,
+      currency: (display?.currency ?? defaultCurrency).toUpperCase(),
+    },
+    metadata: body.metadata ?? null,
+    source: {
+      chainId: source.chainId,
+      tokenSymbol: source.tokenSymbol,
+      tokenAddress: source.tokenAddress ?? undefined,
+      amount: source.amount ?? undefined,
+      senderAddress: source.senderAddress ?? undefined,
+    },
+    destination: destination
+      ? {
+          chainId: destination.chainId ?? undefined,
+          tokenSymbol: destination.tokenSymbol ?? undefined,
+          tokenAddress: destination.tokenAddress ?? undefined,
+          amount: destination.amount ?? undefined,
+          receiverAddress: destination.receiverAddress ?? undefined,
+          receiverMemo: destination.receiverMemo ?? undefined,
+        }
+      : null,
+    payFrom:
+      body.payFrom?.map(({ tokenAddress, ...side }) => ({
+        ...side,
+        tokenAddress: tokenAddress ?? undefined,
+        amount: undefined,
+      })) ?? null,
+    expiresInSeconds: body.expiresInSeconds ?? null,
+  };
+}

@@ -1,0 +1,62 @@
+import type { AppEvent } from '../../../queries/feed.ts';
+import type { HttpDeps } from '../deps.ts';
+import type { Feed } from '../news.ts';
+import { type AnyRoute, ok, route, type Waiting } from '../route.ts';
+import { EventsQuery, pageMax } from '../schemas/queries.ts';
+import { EventsResponse } from '../schemas/responses.ts';
+
+/** The feed of an app's payment events: for shops without a public URL, and to recover what a webhook did not bring. */
+export const feedRoutes = ({ feed }: Pick<HttpDeps, 'feed'>): readonly AnyRoute[] => [
+  route({
+    method: 'get',
+    path: '/payment-api/events',
+    auth: 'app',
+    query: EventsQuery,
+    answers: { 200: { description: 'The next events', schema: EventsResponse } },
+    errors: ['invalidRequest', 'unauthenticated', 'scope_insufficient', 'rateLimited', 'unavailable'],
+    doc: {
+      id: 'listEvents',
+      tag: 'Payments',
+      summary: 'Read what happened to the app’s payments',
+      description:
+        'Every event once and in order, failures included, from any point in history: after is the nextCursor that you saved, 0 (or nothing) for the beginning, latest for what happens from now on. With wait the answer comes when there is an event, at the latest after so many seconds, and then has none.',
+    },
+    async handle({ caller, query: { after = '0', limit = pageMax, wait = 0 }, waiting }) {
+      const from = after === 'latest' ? await feed.lastOrdinal(caller.appId) : after;
+      // One more than asked for tells whether there are further ones.
+      const look = () => feed.events(caller.appId, { after: from, limit: limit + 1 });
+      const found =
+        wait === 0 ? await look() : await lookUntilFound(look, { feed, appId: caller.appId, wait, waiting });
+      const data = found.slice(0, limit);
+      return ok({ data, hasMore: found.length > limit, nextCursor: data.at(-1)?.ordinal ?? from });
+    },
+  }),
+];
+
+interface Patience {
+  readonly feed: Feed;
+  readonly appId: string;
+  /** Seconds. */
+  readonly wait: number;
+  readonly waiting: Waiting;
+}
+
+/** Looks now, and again at each news, until something is found, the time is up, the caller is gone or the service stops. */
+async function lookUntilFound(
+  look: () => Promise<readonly AppEvent[]>,
+  { feed, appId, wait, waiting }: Patience,
+): Promise<readonly AppEvent[]> {
+  const answered = new AbortController();
+  const signal = AbortSignal.any([waiting.away, AbortSignal.timeout(wait * 1_000), answered.signal]);
+  try {
+    const news = feed.changes(appId, signal);
+    for (let ended = false; ; ) {
+      const found = await look();
+      if (found.length > 0 || ended) return found;
+      const next = await waiting.aside(() => news.next());
+      ended = next.done === true;
+    }
+  } finally {
+    answered.abort();
+  }
+}

@@ -1,0 +1,88 @@
+/** For balancers and monitoring: answered even under overload. */
+import type { HttpDeps, OperationsDeps } from '../deps.ts';
+import { type Answer, type AnyRoute, ok, route } from '../route.ts';
+import { HealthResponse, ReadinessResponse } from '../schemas/responses.ts';
+import { asked } from './shared.ts';
+
+const tag = 'Operations';
+const notReadyRetry_s = '2';
+/** However many ask, the stores are asked once in this time. */
+const readinessLife_ms = 1_000;
+
+const readinessAnswer = (ready: boolean, body: object): Answer =>
+  ready ? ok(body) : { status: 503, body, headers: { 'Retry-After': notReadyRetry_s } };
+
+const healthRoute = route({
+  method: 'get',
+  path: '/healthz',
+  auth: 'none',
+  answers: { 200: { description: 'The process answers', schema: HealthResponse } },
+  errors: [],
+  always: true,
+  doc: {
+    id: 'getHealth',
+    tag,
+    summary: 'Whether the process is alive',
+    description: '200 as long as the process answers, also under overload. It says nothing of the stores.',
+  },
+  handle: async () => ok({ status: 'ok' }),
+});
+
+const sharedReadiness = ({ readiness, clock }: Pick<HttpDeps, 'readiness' | 'clock'>) =>
+  asked(readiness, { clock, life_ms: readinessLife_ms });
+
+/** What anybody may ask: whether, and not why. */
+export function publicOperationRoutes(deps: Pick<HttpDeps, 'readiness' | 'clock'>): readonly AnyRoute[] {
+  const readiness = sharedReadiness(deps);
+  return [
+    { ...healthRoute, anyOrigin: true },
+    route({
+      method: 'get',
+      path: '/readyz',
+      auth: 'none',
+      anyOrigin: true,
+      answers: {
+        200: { description: 'Ready', schema: ReadinessResponse },
+        503: { description: 'Not ready', schema: ReadinessResponse, headers: ['Retry-After'] },
+      },
+      errors: [],
+      always: true,
+      doc: {
+        id: 'getReadiness',
+        tag,
+        summary: 'Whether requests can be served; up to a second old',
+        description: '200 when the instance serves requests, else 503. Use it for a balancer.',
+      },
+      async handle() {
+        const { ready } = await readiness();
+        return readinessAnswer(ready, { ready });
+      },
+    }),
+  ];
+}
+
+/** What the operations port answers; the public document leaves it out. */
+export function operationRoutes(deps: Pick<OperationsDeps, 'readiness' | 'metrics' | 'clock'>): readonly AnyRoute[] {
+  const readiness = sharedReadiness(deps);
+  const inside = { method: 'get', auth: 'none', answers: {}, errors: [], always: true, doc: null } as const;
+  return [
+    healthRoute,
+    route({
+      ...inside,
+      path: '/readyz',
+      async handle() {
+        const answer = await readiness();
+        return readinessAnswer(answer.ready, answer);
+      },
+    }),
+    route({
+      ...inside,
+      path: '/metrics',
+      handle: async () => ({
+        status: 200,
+        type: 'text/plain; version=0.0.4; charset=utf-8',
+        body: await deps.metrics(),
+      }),
+    }),
+  ];
+}

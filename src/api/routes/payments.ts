@@ -1,0 +1,210 @@
+import type { PayinHint } from '../../../commands/registerPayin.ts';
+import { parseAsOf } from '../../../domain/asOf.ts';
+import { isRefusal, type Refusal, refuse } from '../../../domain/decider.ts';
+import type { PaymentTransaction } from '../../../domain/payment/transactions.ts';
+import type { PaymentView } from '../../../domain/payment/view.ts';
+import { paymentIdIn } from '../../../queries/paymentId.ts';
+import { type Access, openApp, unauthenticated } from '../auth.ts';
+import type { HttpDeps, PaymentFilter } from '../deps.ts';
+import { createResources, publicResource, type Resources, viewAfter } from '../resource.ts';
+import { type AnyRoute, ok, route } from '../route.ts';
+import * as queries from '../schemas/queries.ts';
+import * as requests from '../schemas/requests.ts';
+import * as responses from '../schemas/responses.ts';
+import { inUtc } from '../times.ts';
+
+const tag = 'Payments';
+/** Another app's payment is answered like one that does not exist. */
+const noPayment = refuse('paymentNotFound', 'no payment has this id: check it against the create response', '/id');
+
+/** The payment API but for creation: read, list, register a payin. */
+export function paymentRoutes(deps: HttpDeps, access: Access): readonly AnyRoute[] {
+  const { full } = createResources(deps);
+  return [...reading(deps, full), registering(deps, full, access), transactions(deps)];
+}
+
+async function find({ getPayment }: Pick<HttpDeps, 'getPayment'>, text: string): Promise<PaymentView | null> {
+  const id = paymentIdIn(text);
+  return id === undefined ? null : getPayment(id);
+}
+
+interface AskedAsOf {
+  readonly text: string;
+  readonly asOf: string;
+  /** Whose payments alone are told of; null for everybody's. */
+  readonly appId: string | null;
+}
+
+async function findAsOf(
+  { getPaymentAsOf }: Pick<HttpDeps, 'getPaymentAsOf'>,
+  { text, asOf, appId }: AskedAsOf,
+): Promise<PaymentView | Refusal> {
+  const moment = parseAsOf(asOf);
+  if (!moment) return refuse('invalidRequest', 'is no such time, and no position in the event log', '/asOf');
+  const id = paymentIdIn(text);
+  const found = id === undefined ? null : await getPaymentAsOf(id, moment);
+  if (!found || (appId !== null && found.appId !== appId)) return noPayment;
+  const { view, createdAt } = found;
+  return (
+    view ??
+    refuse('paymentNotFound', `the payment was created at ${createdAt}: ask for that time or a later one`, '/asOf')
+  );
+}
+
+function reading(deps: HttpDeps, full: Resources['full']): readonly AnyRoute[] {
+  return [
+    route({
+      method: 'get',
+      path: '/payment-api/payments',
+      auth: 'admin',
+      query: queries.ListQuery,
+      answers: { 200: { description: 'A page of the app’s payments', schema: responses.PaymentListResponse } },
+      errors: ['invalidRequest', 'unauthenticated', 'scope_insufficient'],
+      doc: { id: 'listPayments', tag, summary: 'List payments, newest first' },
+      async handle({ caller, query }) {
+        const page = await deps.listPayments(filterOf(query, caller.appId));
+        if (isRefusal(page)) return page;
+        const { payments, nextCursor } = page;
+        return ok({ data: await Promise.all(payments.map(full)), hasMore: nextCursor !== null, nextCursor });
+      },
+    }),
+    route({
+      method: 'get',
+      path: '/payment-api/payments/{id}',
+      auth: 'optional',
+      params: requests.PaymentPath,
+      query: queries.PaymentQuery,
+      answers: { 200: { description: 'The payment', schema: responses.PaymentResponse } },
+      errors: ['invalidRequest', 'unauthenticated', 'paymentNotFound'],
+      anyOrigin: true,
+      doc: {
+        id: 'getPayment',
+        tag,
+        summary: 'Get a payment',
+        description:
+          'Poll until the status is terminal. With asOf, an extension: the payment as it was then, made from its events. What the app says of itself is of today.',
+      },
+      async handle({ caller, params, query: { asOf } }) {
+        const view = await (asOf === undefined
+          ? find(deps, params.id)
+          : findAsOf(deps, { text: params.id, asOf, appId: caller?.appId ?? null }));
+        if (isRefusal(view)) return view;
+        if (!view || (caller && view.appId !== caller.appId)) return noPayment;
+        return ok(caller ? await full(view) : publicResource(view));
+      },
+    }),
+    route({
+      method: 'get',
+      path: '/payment-api/payments/order/{appId}/{orderId}',
+      auth: 'orders',
+      params: requests.OrderPath,
+      answers: { 200: { description: 'The payment', schema: responses.PaymentResponse } },
+      errors: ['invalidRequest', 'unauthenticated', 'paymentNotFound'],
+      doc: {
+        id: 'getPaymentByOrder',
+        tag,
+        summary: 'Get a payment by order id',
+        description: 'Knows payments that were created with a key only: without one, anybody chooses the order id.',
+      },
+      async handle({ caller, params: { appId, orderId } }) {
+        const view = appId === caller.appId ? await deps.getPaymentByOrder(appId, orderId) : null;
+        return view ? ok(await full(view)) : noOrder;
+      },
+    }),
+  ];
+}
+
+const noOrder = refuse('paymentNotFound', 'the app has no payment with this orderId', '/orderId');
+
+function registering(deps: HttpDeps, full: Resources['full'], access: Access): AnyRoute {
+  return route({
+    method: 'post',
+    path: '/payment-api/payments/{id}/payin',
+    auth: 'optional',
+    anyOrigin: true,
+    params: requests.PaymentPath,
+    body: requests.PaymentUpdateRequest,
+    answers: { 200: { description: 'Stored; it is verified on chain', schema: responses.PayinResponse } },
+    errors: ['invalidRequest', 'unauthenticated', 'paymentNotFound', 'paymentNotUpdatable'],
+    doc: {
+      id: 'registerPayin',
+      tag,
+      summary: 'Register the payin transaction',
+      description:
+        'Optional: payins are detected anyway. It speeds up confirmation. Another transaction may replace the registered one until that one is found on its chain. No key is needed for a payment that was created without one, while its app is open for that.',
+    },
+    async handle({ caller, params, body, by }) {
+      const appId = caller?.appId ?? (await appOfKeyless(deps, access, params.id));
+      const paymentId = paymentIdIn(params.id);
+      if (paymentId === undefined) return noPayment;
+      const hint = hintOf(body);
+      if (isRefusal(hint)) return hint;
+      const registered = await deps.registerPayin({ paymentId, appId }, hint, by);
+      if (isRefusal(registered)) return asSpelled(registered, body);
+      const view = viewAfter(registered);
+      return ok(payinAnswer(caller ? await full(view) : publicResource(view)));
+    },
+  });
+}
+
+/** The buyer under either name: answers show it as source.senderAddress. */
+function hintOf({ txHash, fromAddress, senderAddress }: requests.PaymentUpdateRequest): PayinHint | Refusal {
+  const buyer = fromAddress ?? senderAddress ?? null;
+  if (buyer === null) return refuse('invalidRequest', 'is required: the buyer’s address', '/fromAddress');
+  if (buyer.toLowerCase() === (senderAddress ?? buyer).toLowerCase()) return { txHash, fromAddress: buyer };
+  return refuse('invalidRequest', 'is another one than fromAddress: send one of the two', '/senderAddress');
+}
+
+/** Points at the buyer's address by the name that was sent. */
+const asSpelled = (refusal: Refusal, { fromAddress }: requests.PaymentUpdateRequest): Refusal =>
+  refusal.pointer === '/fromAddress' && !fromAddress ? { ...refusal, pointer: '/senderAddress' } : refusal;
+
+/** A payment that needs a key and one that does not exist are answered alike. */
+async function appOfKeyless(deps: HttpDeps, access: Access, id: string): Promise<string> {
+  const view = await find(deps, id);
+  const app = view?.keyless ? await openApp(access, view.appId) : null;
+  if (app) return app.appId;
+  throw unauthenticated('only a payment that was created without a key takes a payin without one: send the API key');
+}
+
+function transactions(deps: HttpDeps): AnyRoute {
+  return route({
+    method: 'get',
+    path: '/payment-api/payments/{id}/transactions',
+    auth: 'orders',
+    params: requests.PaymentPath,
+    answers: { 200: { description: 'Payins, payouts and refunds', schema: responses.TransactionsResponse } },
+    errors: ['invalidRequest', 'unauthenticated', 'paymentNotFound'],
+    doc: {
+      id: 'listTransactions',
+      tag,
+      summary: 'List a payment’s transactions on the chains',
+      description:
+        'Every payin, payout attempt and refund attempt of the payment, with its block once it is in one. By kind, oldest first.',
+    },
+    async handle({ caller, params }) {
+      const view = await find(deps, params.id);
+      if (view?.appId !== caller.appId) return noPayment;
+      return ok({ data: (await deps.listTransactions(view.paymentId)).map(transactionOf) });
+    },
+  });
+}
+
+const transactionOf = (transaction: PaymentTransaction) => ({ ...transaction, chainId: String(transaction.chainId) });
+
+/** Both documented shapes in one (service reference 4.4). */
+function payinAnswer(payment: responses.PaymentResponse) {
+  const { id, status, source } = payment;
+  return {
+    ...payment,
+    success: true,
+    message: 'The payin is registered and is being verified on chain.',
+    payment: { id, status, source: { txHash: source.txHash, senderAddress: source.senderAddress } },
+  };
+}
+
+const filterOf = ({ limit = queries.pageSize, ...query }: queries.ListQuery, appId: string): PaymentFilter => ({
+  ...inUtc(query),
+  appId,
+  limit,
+});

@@ -1,0 +1,241 @@
+import type { Changed, SettlementRequest } from '../../../commands/manageMerchant.ts';
+import { findChain } from '../../../domain/chains.ts';
+import { isRefusal, type Refusal, refuse } from '../../../domain/decider.ts';
+import { pictureMax_bytes, pictureTypes } from '../../images/accepted.ts';
+import type { HttpDeps } from '../deps.ts';
+import { type Answer, type AnyRoute, ok, type Route, route } from '../route.ts';
+import * as schemas from '../schemas/settings.ts';
+import { logoUrlOf, settingsResource } from './settingsResource.ts';
+
+const tag = 'Merchant';
+const base = '/merchant-api/me';
+const errors = ['invalidRequest', 'unauthenticated', 'forbidden'] as const;
+
+/** What an app's owner reads and changes of it. */
+export const settingsRoutes = (deps: HttpDeps): readonly AnyRoute[] => [
+  ...reading(deps),
+  ...branding(deps),
+  ...settlement(deps),
+  ...webhook(deps),
+  embedding(deps),
+  payFrom(deps),
+  policy(deps),
+];
+
+const answers: Route['answers'] = {
+  200: { description: 'The settings as they are now', schema: schemas.SettingsResponse },
+};
+
+/** The settings as they are once the change can be read. */
+async function shownAfter(deps: HttpDeps, appId: string, changed: Changed | Refusal): Promise<Answer | Refusal> {
+  if (isRefusal(changed)) return changed;
+  await deps.shown(changed);
+  return settingsOf(deps, appId);
+}
+
+async function settingsOf(deps: HttpDeps, appId: string): Promise<Answer | Refusal> {
+  const settings = await deps.getSettings(appId);
+  if (!settings) return refuse('unavailable', 'the settings of the app are not known here yet: try again');
+  return ok(settingsResource(settings, deps.publicUrl()));
+}
+
+const reading = (deps: HttpDeps): readonly AnyRoute[] => [
+  route({
+    method: 'get',
+    path: base,
+    auth: 'app',
+    answers,
+    errors: [...errors, 'scope_insufficient'],
+    doc: { id: 'getSettings', tag, summary: 'Read the app’s settings' },
+    handle: ({ caller }) => settingsOf(deps, caller.appId),
+  }),
+  route({
+    method: 'get',
+    path: `${base}/apps`,
+    auth: 'person',
+    answers: { 200: { description: 'Your apps', schema: schemas.AppsResponse } },
+    errors,
+    doc: { id: 'listApps', tag, summary: 'List your apps' },
+    async handle({ caller }) {
+      const apps = await deps.listApps(caller.developerId);
+      const data = apps.map(({ logo, ...app }) => ({ ...app, logoUrl: logoUrlOf(deps.publicUrl(), logo) }));
+      return ok({ data });
+    },
+  }),
+];
+
+const branding = (deps: HttpDeps): readonly AnyRoute[] => [
+  route({
+    method: 'post',
+    path: `${base}/profile`,
+    auth: 'owner',
+    body: schemas.ProfileRequest,
+    answers,
+    errors,
+    doc: { id: 'setProfile', tag, summary: 'Change what payers see of the app' },
+    handle: async ({ caller: { appId }, body, by }) =>
+      shownAfter(deps, appId, await deps.merchants.setProfile(appId, body, by)),
+  }),
+  route({
+    method: 'post',
+    path: `${base}/logo`,
+    auth: 'owner',
+    upload: { types: pictureTypes, max_bytes: pictureMax_bytes },
+    answers,
+    errors,
+    doc: {
+      id: 'setLogo',
+      tag,
+      summary: 'Upload the app’s logo',
+      description: `The picture itself as the body, at most ${pictureMax_bytes.toLocaleString('en-US')} bytes. It is decoded and written anew with at most 512 × 512 pixels, without metadata; an animation keeps its first picture.`,
+    },
+    handle: async ({ caller: { appId }, body, by }) =>
+      shownAfter(deps, appId, await deps.merchants.setLogo(appId, body as Uint8Array, by)),
+  }),
+  route({
+    method: 'post',
+    path: `${base}/logo/remove`,
+    auth: 'owner',
+    answers,
+    errors,
+    doc: { id: 'removeLogo', tag, summary: 'Remove the app’s logo' },
+    handle: async ({ caller: { appId }, by }) => shownAfter(deps, appId, await deps.merchants.setLogo(appId, null, by)),
+  }),
+];
+
+const settlement = (deps: HttpDeps): readonly AnyRoute[] => [
+  route({
+    method: 'post',
+    path: `${base}/settlement`,
+    auth: 'owner',
+    body: schemas.SettlementRequest,
+    answers,
+    errors,
+    doc: {
+      id: 'requestSettlement',
+      tag,
+      summary: 'Ask for another settlement wallet',
+      description:
+        'The first wallet is in force at once. Another one waits for the installation’s cool-down, shown as settlementChange, and the owner is told by mail; to ask for the wallet in force calls it off. Payments keep the wallet of their creation.',
+    },
+    async handle({ caller: { appId }, body, by }) {
+      const wallet = readWallet(body);
+      if (isRefusal(wallet)) return wallet;
+      return shownAfter(deps, appId, await deps.merchants.requestSettlement(appId, wallet, by));
+    },
+  }),
+  route({
+    method: 'post',
+    path: `${base}/settlement/cancel`,
+    auth: 'owner',
+    answers,
+    errors: [...errors, 'conflict'],
+    doc: { id: 'cancelSettlement', tag, summary: 'Call off a change of the settlement wallet' },
+    handle: async ({ caller: { appId }, by }) =>
+      shownAfter(deps, appId, await deps.merchants.cancelSettlement(appId, by)),
+  }),
+];
+
+/** The command makes all further checks. */
+export function readWallet(body: schemas.SettlementRequest): SettlementRequest | Refusal {
+  const chain = findChain(body.chainId);
+  if (!chain) return refuse('invalidRequest', `unknown chain ${body.chainId}: see the ChainId schema`, '/chainId');
+  const { receiverAddress, receiverMemo = null } = body;
+  return { chainId: chain.id, tokenSymbol: body.tokenSymbol.toUpperCase(), receiverAddress, receiverMemo };
+}
+
+const payFrom = (deps: HttpDeps): AnyRoute =>
+  route({
+    method: 'post',
+    path: `${base}/pay-from`,
+    auth: 'owner',
+    body: schemas.PayFromRequest,
+    answers,
+    errors,
+    doc: {
+      id: 'setPayFrom',
+      tag,
+      summary: 'Set what payers may choose to pay from',
+      description:
+        'The whole list, for payments created from now on that say nothing else: each offers these besides its own source, so far as they are served here and can express its amount.',
+    },
+    handle: async ({ caller: { appId }, body, by }) =>
+      shownAfter(deps, appId, await deps.merchants.setPayFrom(appId, body.payFrom, by)),
+  });
+
+const policy = (deps: HttpDeps): AnyRoute =>
+  route({
+    method: 'post',
+    path: `${base}/policy`,
+    auth: 'owner',
+    body: schemas.PolicyRequest,
+    answers,
+    errors,
+    doc: {
+      id: 'setPolicy',
+      tag,
+      summary: 'Set what happens with money that is not what was agreed',
+      description:
+        'Too little, too much, too late, in another token or on another chain. For payments created from now on: those that exist keep theirs. How it works: docs/policies.md.',
+    },
+    handle: async ({ caller: { appId }, body, by }) =>
+      shownAfter(deps, appId, await deps.merchants.setPolicy(appId, body, by)),
+  });
+
+const embedding = (deps: HttpDeps): AnyRoute =>
+  route({
+    method: 'post',
+    path: `${base}/embedding`,
+    auth: 'owner',
+    body: schemas.EmbeddingRequest,
+    answers,
+    errors,
+    doc: {
+      id: 'setEmbeddingSites',
+      tag,
+      summary: 'Set the sites that may show payment pages in a frame',
+      description: 'The whole list: a site that is left out stops. How a page is embedded: docs/embedding.md.',
+    },
+    handle: async ({ caller: { appId }, body, by }) =>
+      shownAfter(deps, appId, await deps.merchants.setEmbeddingSites(appId, body.sites, by)),
+  });
+
+const webhook = (deps: HttpDeps): readonly AnyRoute[] => [
+  route({
+    method: 'post',
+    path: `${base}/webhook`,
+    auth: 'owner',
+    body: schemas.WebhookUrlRequest,
+    answers,
+    errors,
+    doc: {
+      id: 'setWebhookUrl',
+      tag,
+      summary: 'Set or remove the webhook URL',
+      description: 'For payments created from now on: those that exist keep theirs.',
+    },
+    handle: async ({ caller: { appId }, body, by }) =>
+      shownAfter(deps, appId, await deps.merchants.setWebhookUrl(appId, body.webhookUrl, by)),
+  }),
+  route({
+    method: 'post',
+    path: `${base}/webhook/rotate`,
+    auth: 'owner',
+    answers: { 200: { description: 'The new secret', schema: schemas.WebhookSecretResponse } },
+    errors,
+    doc: {
+      id: 'rotateWebhookSecret',
+      tag,
+      summary: 'Make a new webhook secret',
+      description: 'The old one stops at once.',
+    },
+    async handle({ caller: { appId }, by }) {
+      const rotated = await deps.merchants.rotateSecret(appId, by);
+      if (isRefusal(rotated)) return rotated;
+      // The secret is in this answer alone. Webhooks read it from the log: it is in force.
+      await deps.shown(rotated).catch(() => {});
+      const { position: _, ...secret } = rotated;
+      return ok(secret);
+    },
+  }),
+];

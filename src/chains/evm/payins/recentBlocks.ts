@@ -1,0 +1,75 @@
+/** The blocks that a pass has lately handled: a fork is seen by them, and what it removed can be named. */
+import { higher } from '../../../lib/bigints.ts';
+import type { Cursor } from '../../ports.ts';
+import { type Header, knownHeader } from '../reads.ts';
+import type { EvmNode } from '../rpc.ts';
+import { type Block, headersAt } from './blocks.ts';
+import type { Windows } from './windows.ts';
+
+/** Blocks that are asked for after a restart: the newest are all learnt, the others at distances. */
+const recalled = 32;
+const dense = 16;
+
+interface Fork {
+  /** The newest block that is still on the chain. */
+  readonly from: Header;
+  readonly orphaned: readonly string[];
+}
+
+/** The blocks that one pass has lately handled. They are kept in memory: after a restart, not all blocks that a fork removed can be named. */
+export interface Trail {
+  /** As after a restart. */
+  isEmpty(): boolean;
+  /** After a restart: learns the blocks before a cursor that is on the node's chain. */
+  recall(node: EvmNode, cursor: Cursor): Promise<void>;
+  /** Blocks that follow on a cursor; what was above it is forgotten only now, so that a fork whose range failed is told of again in full. */
+  add(cursor: Block, blocks: readonly Block[]): void;
+  /** Finds where the node's chain left the one that this pass has followed up to `cursor`. */
+  fork(node: EvmNode, cursor: Cursor): Promise<Fork>;
+}
+
+export function createTrail({ remembered_blocks, stepBack_blocks, recallStep_blocks }: Windows): Trail {
+  const hashes = new Map<bigint, string>();
+
+  function add(cursor: Block, blocks: readonly Block[]): void {
+    for (const number of hashes.keys()) if (number > cursor.number) hashes.delete(number);
+    for (const { number, hash } of [cursor, ...blocks]) hashes.set(number, hash);
+    const newest = [cursor, ...blocks].map(({ number }) => number).reduce(higher);
+    for (const number of hashes.keys()) if (number < newest - remembered_blocks) hashes.delete(number);
+  }
+
+  /** Those that were handled are one chain: below the fork all of them are shared, above it none. */
+  async function newestShared(node: EvmNode, cursor: Cursor): Promise<Header> {
+    const known = [...hashes].filter(([number]) => number < cursor.blockNumber).sort(([a], [b]) => Number(a - b));
+    let shared: Header | undefined;
+    let [low, high] = [0, known.length - 1];
+    while (low <= high) {
+      // What lies nearest is asked first: forks are short.
+      const at = shared || high < known.length - 1 ? Math.floor((low + high) / 2) : high;
+      const [number = 0n, hash] = known[at] ?? [];
+      // A missing answer proves nothing: a back end that lags behind its balancer's head lacks blocks that never left.
+      const found = await knownHeader(node, number);
+      if (found.hash === hash) [shared, low] = [found, at + 1];
+      else high = at - 1;
+    }
+    const oldest = known[0]?.[0] ?? cursor.blockNumber;
+    return shared ?? knownHeader(node, oldest > stepBack_blocks ? oldest - stepBack_blocks : 0n);
+  }
+
+  return {
+    add,
+    isEmpty: () => hashes.size === 0,
+    async recall(node, cursor) {
+      if (hashes.size > 0) return;
+      const back = (at: number) => BigInt(Math.min(at, dense)) + recallStep_blocks * BigInt(Math.max(at - dense, 0));
+      const all = Array.from({ length: recalled }, (_, at) => cursor.blockNumber - back(recalled - at));
+      const heights = all.filter((height) => height >= 0n);
+      add({ number: cursor.blockNumber, hash: cursor.blockHash }, await headersAt(node, heights));
+    },
+    async fork(node, cursor) {
+      const from = await newestShared(node, cursor);
+      const left = [...hashes].filter(([number]) => number > from.number);
+      return { from, orphaned: [...new Set([cursor.blockHash, ...left.map(([, hash]) => hash)])] };
+    },
+  };
+}

@@ -1,0 +1,271 @@
+/** What every role stands on: stores, chains, decisions; opened once per process. */
+import type { Observable } from 'rxjs';
+import { type ChainBroken, eventCodec } from '../commands/codec.ts';
+import { createHandle, type Handle } from '../commands/handle.ts';
+import type { HeadKeys } from '../commands/heads/sign.ts';
+import { createManageMerchant, type ManageMerchant } from '../commands/manageMerchant.ts';
+import { type Clock, type CrashPoint, type RevokedKeys, Unavailable } from '../commands/ports.ts';
+import { chainOf } from '../domain/chains.ts';
+import { hour_ms } from '../domain/time.ts';
+import { openActive, ProjectionOutdated } from '../projections/generations.ts';
+import { projectionSets } from '../projections/sets.ts';
+import type { Sql, SqlDatabase } from '../projections/sql.ts';
+import { mailsChannel } from './accounts/outbox.ts';
+import { addressBook } from './chains/families.ts';
+import { openLines } from './chains/node/metrics.ts';
+import { type Chains, openChains } from './chains/open.ts';
+import { type Config, ConfigError } from './config.ts';
+import { writeConnections } from './lib/connections.ts';
+import { endPassedChannel } from './postgres/cursors.ts';
+import { type Database, openDatabase } from './postgres/database.ts';
+import { stockChannel } from './postgres/depositOwners.ts';
+import { type Leases, openLeases } from './postgres/leases.ts';
+import { listen, type Notification } from './postgres/listen.ts';
+import { ddlOf, migrate } from './postgres/migrate.ts';
+import { createProfileStore } from './postgres/profiles.ts';
+import { createRevokedKeys, revokedKeysChannel } from './postgres/revokedKeys.ts';
+import { sessionFault } from './postgres/sessions.ts';
+import { patiently, startWaits } from './process/retryUnavailable.ts';
+import { crashPointFrom, randomIds } from './process/system.ts';
+import { createLogger, createTelemetry, type Telemetry } from './process/telemetry.ts';
+import { appEventsChannel } from './readmodels/appNews.ts';
+import { LogSetBack, refuseSetBack } from './readmodels/logSetBack.ts';
+import {
+  caughtUpWaiter,
+  checkpointOf,
+  projectedWaiter,
+  type WaitUntilCaughtUp,
+  type WaitUntilProjected,
+} from './readmodels/projected.ts';
+import { newApiKey } from './security/apiKey.ts';
+import type { FormerKey } from './security/formerKeys.ts';
+import { headKeysOf } from './security/headKeys.ts';
+import { createTargetCheck } from './security/publicAddress.ts';
+import { sealKeyOf } from './security/seals.ts';
+import { createSecretBox, parseMasterKey, type SecretBox } from './security/secretBox.ts';
+import type { OpenEventStore } from './store/client.ts';
+import { Unusable } from './store/failures.ts';
+import { embeddedStore, openStore } from './store/index.ts';
+import { withSeals } from './store/sealed.ts';
+import { type ClockWatch, watchClock } from './workers/health/clockWatch.ts';
+import { createUnavailableReasons, type UnavailableReasons } from './workers/health/unavailable.ts';
+import { depositNeeds } from './workers/payins/depositNeeds.ts';
+
+export interface Core extends Chains {
+  readonly config: Config;
+  readonly telemetry: Telemetry;
+  readonly clock: Clock;
+  readonly clockWatch: ClockWatch;
+  readonly unavailable: UnavailableReasons;
+  readonly crash: CrashPoint;
+  readonly store: OpenEventStore;
+  /** Of the store that is used, configured or embedded. */
+  readonly eventStoreUrl: string;
+  readonly database: Database;
+  /** False while the store is known to take no event, as with a full disk. */
+  readonly canWrite: () => boolean;
+  /** The same database on behalf of requests: connections that workers cannot take, and no long waits. */
+  readonly reads: Sql;
+  /** The same, for requests that write. */
+  readonly writes: SqlDatabase;
+  readonly leases: Leases;
+  readonly notifications: Observable<Notification>;
+  readonly projected: WaitUntilProjected;
+  readonly caughtUp: WaitUntilCaughtUp;
+  readonly box: SecretBox;
+  /** What still opens the links of master keys that were changed. */
+  readonly formerKeys: () => readonly FormerKey[];
+  /** What heads are signed with. @throws Unavailable until the event store has told which master keys there were before */
+  readonly headKeys: () => Promise<HeadKeys>;
+  readonly revokedKeys: RevokedKeys;
+  readonly merchants: ManageMerchant;
+  /** Decides on behalf of requests. */
+  readonly handle: Handle;
+  /** Decides on behalf of workers, through the store's queue that requests cannot fill. */
+  readonly workHandle: Handle;
+  close(): Promise<void>;
+}
+
+/** A request is answered, if only with 503, before its caller gives up. */
+const readLimits = { connectionsMax: 12, statementTimeout_ms: 4_000, patience_ms: 1_000 };
+/** Most requests create a payment and never come back to it: a larger cache would only cost garbage collection. */
+const requestedStreams = 1_000;
+/** How long a start waits for chains that do not answer. */
+const askChains_ms = 3_000;
+const notified = [
+  'projected',
+  'transfers',
+  'todo_webhooks',
+  'todo_cashback',
+  'settings',
+  mailsChannel,
+  revokedKeysChannel,
+  appEventsChannel,
+  endPassedChannel,
+  stockChannel,
+] as const;
+
+export async function openCore(config: Config, clock: Clock): Promise<Core> {
+  const telemetry = createTelemetry(createLogger(config.logLevel));
+  const open = openChains(config, { ...depositNeeds(() => stores), lines: openLines(telemetry.registry) });
+  const misfits = await open.misfits(AbortSignal.timeout(askChains_ms));
+  if (misfits.length > 0) throw new ConfigError(misfits);
+  const crash = crashPointFrom(config.crashAt ?? undefined);
+  const box = createSecretBox(parseMasterKey(config.masterKey));
+  const node = config.eventStoreUrl ? null : await embeddedStore(config, telemetry);
+  const eventStoreUrl = config.eventStoreUrl ?? node?.url ?? '';
+  const deciding = { clock, ids: randomIds, codec: eventCodec, crash };
+  const store = withSeals(openStore(eventStoreUrl, telemetry), {
+    masterKey: parseMasterKey(config.masterKey),
+    deciding,
+    tell: brokenChains(telemetry),
+  });
+  const database = openDatabase({ url: config.databaseUrl, connectionsMax: 16 });
+  const reads = openDatabase({ url: config.databaseUrl, ...readLimits });
+  const close = async (): Promise<void> => {
+    await Promise.allSettled([database.close(), reads.close(), store.close()]);
+    await node?.stop();
+  };
+  await prepare({ config, clock, telemetry, database, store, eventStoreUrl }).catch(async (error: unknown) => {
+    await close();
+    throw error;
+  });
+  const leases = openLeases({ database, clock });
+  const notifications = listen(database, notified);
+  const handle = createHandle({ ...deciding, store, cachedStreams: requestedStreams });
+  const projected = projectedWaiter(database, notifications);
+  const caughtUp = caughtUpWaiter(store, () => checkpointOf(database), projected);
+  const stores = { clock, store, database, reads, projected, caughtUp };
+  const revokedKeys = createRevokedKeys(database, clock);
+  return {
+    config,
+    telemetry,
+    clockWatch: clockWatchOf(open, clock, telemetry),
+    unavailable: createUnavailableReasons(clock, telemetry),
+    crash,
+    eventStoreUrl,
+    canWrite: () => node?.canWrite() ?? true,
+    leases,
+    notifications,
+    ...stores,
+    writes: reads,
+    ...open,
+    box,
+    formerKeys: store.formerKeys,
+    async headKeys() {
+      const { former } = await store.sealed();
+      const before = former.map(({ kept }) => Buffer.from(kept.seal, 'base64url'));
+      return headKeysOf(config.heads, [sealKeyOf(parseMasterKey(config.masterKey)), ...before]);
+    },
+    handle,
+    workHandle: createHandle({ ...deciding, store: store.workers }),
+    revokedKeys,
+    merchants: manageMerchant({ config, handle, clock, database, box, revokedKeys, ...open }),
+    async close() {
+      await leases.close();
+      await close();
+    },
+  };
+}
+
+type Opened = Pick<Core, 'config' | 'clock' | 'telemetry' | 'database' | 'eventStoreUrl'> & { readonly store: Store };
+type Store = ReturnType<typeof withSeals<OpenEventStore>>;
+
+/** Everything that must be so before a role begins. @throws Unavailable when Postgres does not answer for long */
+async function prepare({ config, clock, telemetry, database, store, eventStoreUrl }: Opened): Promise<void> {
+  const patience = { clock, tell: startWaits(telemetry.logger) };
+  const fault = await patiently(patience, () => sessionFault(database));
+  if (fault !== null) throw new ConfigError([`DATABASE_URL: ${fault}`]);
+  await patiently(patience, () => migrate(database));
+  // The first read also shows whether EVENTSTORE_URL has the right user and certificates.
+  await store
+    .tail()
+    .then(store.sealed)
+    .catch((error: unknown) => {
+      if (error instanceof Unusable) throw new ConfigError([error.message]);
+      // A store that is away may come: nothing is read or written before it has said where seals begin.
+      if (!(error instanceof Unavailable)) throw error;
+    });
+  await writeConnections(config.dataDir, { databaseUrl: config.databaseUrl, eventStoreUrl });
+  await patiently(patience, () => firstReadModels(database, telemetry));
+  await refuseOtherLog({ database, store, telemetry, clock });
+}
+
+/** While the log cannot be asked, nothing is projected from it either: the projections ask again. @throws LogSetBack */
+async function refuseOtherLog({
+  database,
+  store,
+  telemetry,
+  clock,
+}: Omit<Opened, 'config' | 'eventStoreUrl'>): Promise<void> {
+  try {
+    await refuseSetBack(database, store, { clock });
+  } catch (error) {
+    if (!(error instanceof LogSetBack)) return;
+    telemetry.alarm('logSetBack', {}, error.message);
+    throw error;
+  }
+}
+
+const clockWatchOf = ({ chains }: Chains, clock: Clock, telemetry: Telemetry): ClockWatch =>
+  watchClock({
+    clock,
+    newest: [...chains.values()].map(
+      ({ ingester }) =>
+        async (signal) =>
+          (await ingester.head(signal)).chainTime,
+    ),
+    observe: telemetry.observeClock,
+    alarm: (message) => telemetry.alarm('clockOff', {}, message),
+  });
+
+/** Whoever starts first makes the empty tables, so that no role meets a missing one. */
+async function firstReadModels(database: Database, telemetry: Telemetry): Promise<void> {
+  for (const set of projectionSets) {
+    await openActive(database, set, await ddlOf(set.name)).catch((error: unknown) => {
+      // An older generation is still read; its runner says what to do.
+      if (!(error instanceof ProjectionOutdated)) throw error;
+      telemetry.alarm('projectionOutdated', { set: set.name }, error.message);
+    });
+  }
+}
+
+/** Streams whose breaks are told once in a process; beyond them perhaps again. */
+const brokenMost = 1_000;
+
+/** Tells an operator of streams whose chain is broken. */
+export function brokenChains({ alarm }: Telemetry): (broken: ChainBroken) => void {
+  const told = new Set<string>();
+  return ({ stream, revision, message }) => {
+    if (told.size >= brokenMost) told.clear();
+    if (told.has(stream)) return;
+    told.add(stream);
+    alarm('chainBroken', { stream, revision: String(revision) }, message);
+  };
+}
+
+type MerchantNeeds = Pick<
+  Core,
+  'config' | 'handle' | 'clock' | 'database' | 'box' | 'revokedKeys' | 'receiverChecks' | 'chains'
+>;
+
+function manageMerchant(needs: MerchantNeeds): ManageMerchant {
+  const { config, handle, clock, database, box, revokedKeys, receiverChecks, chains } = needs;
+  return createManageMerchant({
+    handle,
+    clock,
+    ids: randomIds,
+    newKey: newApiKey,
+    revokedKeys,
+    profiles: createProfileStore(database),
+    // Its library is large, and most processes never see a picture.
+    readLogo: async (bytes) => (await import('./images/logo.ts')).readLogo(bytes),
+    localSites: config.mode === 'sandbox',
+    settlementCoolDown_ms: config.settlementCoolDown_hours * hour_ms,
+    seal: box.seal,
+    canonicalAddress: (chainId, text) => addressBook.canonical(chainOf(chainId), text) ?? undefined,
+    canReceive: receiverChecks,
+    offers: ({ id }) => chains.has(id),
+    isAllowedTarget: createTargetCheck(config.webhook.allowedCidrs),
+  });
+}

@@ -1,0 +1,168 @@
+/** Which process does a task: one instance is active, the others stand by. */
+import type pg from 'pg';
+import type { Clock } from '../../commands/ports.ts';
+import type { Database } from './database.ts';
+
+export interface LeasesDeps {
+  readonly database: Pick<Database, 'connect'>;
+  readonly clock: Clock;
+  /** How long a session may say nothing before Postgres ends it, and with it its leases. */
+  readonly silence_ms?: number;
+}
+
+export interface Leases {
+  /**
+   * Runs `work` while this process holds the lease of that name, one process at a time. Whoever does not hold it waits.
+   *
+   * The lease only spares double work. A holder that lost it without noticing must be stopped by a fence on what it writes.
+   *
+   * @param work ends soon after its signal aborts; when the lease was lost, it is run again once the lease is held again
+   * @throws what `work` throws
+   */
+  hold(name: string, signal: AbortSignal, work: (held: AbortSignal) => Promise<void>): Promise<void>;
+  /** How many processes have asked this of that name and still live, this one among them. @throws when Postgres gives no answer */
+  present(name: string): Promise<number>;
+  /** Gives up whatever is held. */
+  close(): Promise<void>;
+}
+
+/** A connection of this process, on which Postgres keeps its locks as long as both live. */
+interface Session {
+  /** Queries run one after the other. At most as many wait as there are tasks in this process. */
+  ask<T extends pg.QueryResultRow>(text: string, values?: readonly unknown[]): Promise<readonly T[]>;
+  readonly lost: AbortSignal;
+  /** Names of the leases held on it. They are kept here because the server grants a lock again to the session that has it. */
+  readonly held: Set<string>;
+  end(): Promise<void>;
+}
+
+/** How soon a standby notices that a lease is free. */
+const retry_ms = 500;
+/** How often a session makes sure that its connection, and with it its leases, still is there. */
+const heartbeat_ms = 5_000;
+
+/** Three heartbeats: an instance that is frozen or cut off keeps its connection as the server sees it, for hours. */
+const silenceUsual_ms = 15_000;
+
+/**
+ * Leases as session advisory locks, all of a process on one connection: the server frees them when connection or process dies, or says
+ * nothing.
+ */
+export function openLeases({ database, clock, silence_ms = silenceUsual_ms }: LeasesDeps): Leases {
+  let current: Promise<Session> | undefined;
+  let closed = false;
+
+  /** The same one for all until it is lost. @throws when Postgres gives no connection */
+  function session(): Promise<Session> {
+    if (closed) return Promise.reject(new Error('the leases of this process are closed'));
+    const opening = current ?? openSession();
+    if (current === undefined) {
+      current = opening;
+      const forget = () => {
+        if (current === opening) current = undefined;
+      };
+      opening.then(({ lost }) => lost.addEventListener('abort', forget, { once: true }), forget);
+    }
+    return opening;
+  }
+
+  async function openSession(): Promise<Session> {
+    const client = await database.connect('leases');
+    const lost = new AbortController();
+    client.on('end', () => lost.abort());
+    // Ending cuts the connection, so that a query under way fails instead of waiting.
+    async function end(): Promise<void> {
+      lost.abort();
+      await client.end().catch(() => {});
+    }
+    let turn: Promise<unknown> = Promise.resolve();
+    const ask: Session['ask'] = (text, values = []) => {
+      const answered = turn.then(() => client.query(text, [...values])).then(({ rows }) => rows);
+      turn = answered.catch(() => {});
+      return answered;
+    };
+    await ask(`SELECT set_config('idle_session_timeout', $1, false)`, [`${silence_ms}ms`]).catch(async (error) => {
+      await end();
+      throw error;
+    });
+    heartbeat(ask, lost.signal).catch(end);
+    return { ask, lost: lost.signal, held: new Set(), end };
+  }
+
+  async function heartbeat(ask: Session['ask'], lost: AbortSignal): Promise<void> {
+    for (;;) {
+      await clock.sleep(heartbeat_ms, lost);
+      if (lost.aborted) return;
+      const silent = clock.sleep(heartbeat_ms, lost).then(() => {
+        throw new Error(`no answer within ${heartbeat_ms} ms`);
+      });
+      await Promise.race([ask('SELECT 1'), silent]);
+    }
+  }
+
+  /**
+   * The session that holds the lease. Undefined, after a pause, when another process has it or Postgres gives no connection,
+   * for whatever reason: a task that tries in vain does less harm than one that gave up.
+   */
+  async function acquire(name: string, signal: AbortSignal): Promise<Session | undefined> {
+    try {
+      const on = await session();
+      if (!on.held.has(name)) {
+        // The name is added before the answer: a second task of this process that asks meanwhile would be granted the lock, too.
+        on.held.add(name);
+        if (await locks(on, 'pg_try_advisory_lock', name).catch(() => false)) return on;
+        on.held.delete(name);
+      }
+    } catch {
+      // Readiness tells why Postgres does not answer.
+    }
+    await clock.sleep(retry_ms, signal);
+    return undefined;
+  }
+
+  async function release(on: Session, name: string): Promise<void> {
+    if (on.lost.aborted) return;
+    // When unlocking fails, ending the session releases all its locks.
+    await locks(on, 'pg_advisory_unlock', name).catch(() => on.end());
+    on.held.delete(name);
+  }
+
+  return {
+    async hold(name, signal, work) {
+      while (!signal.aborted && !closed) {
+        const on = await acquire(name, signal);
+        if (!on) continue;
+        try {
+          await work(AbortSignal.any([signal, on.lost]));
+          if (!on.lost.aborted) return;
+        } finally {
+          await release(on, name);
+        }
+      }
+    },
+    async present(name) {
+      const { ask, held } = await session();
+      const here = `${name}:present`;
+      if (!held.has(here)) await ask('SELECT pg_advisory_lock_shared(hashtextextended($1, 0))', [here]);
+      held.add(here);
+      const [row] = await ask<{ present: number }>(countPresent, [here]);
+      return row?.present ?? 1;
+    },
+    async close() {
+      closed = true;
+      await current?.then((open) => open.end()).catch(() => {});
+    },
+  };
+}
+
+/** A key of 64 bits stands in two columns. */
+const countPresent = `SELECT count(*)::integer AS present
+   FROM pg_locks, LATERAL (SELECT hashtextextended($1, 0) AS key) AS wanted
+  WHERE locktype = 'advisory' AND mode = 'ShareLock' AND granted AND objsubid = 1
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+    AND classid = ((key >> 32) & 4294967295)::oid AND objid = (key & 4294967295)::oid`;
+
+async function locks({ ask }: Session, what: 'pg_try_advisory_lock' | 'pg_advisory_unlock', name: string) {
+  const [row] = await ask<{ done: boolean }>(`SELECT ${what}(hashtextextended($1, 0)) AS done`, [name]);
+  return row?.done === true;
+}

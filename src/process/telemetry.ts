@@ -1,0 +1,212 @@
+import pino, { type Logger } from 'pino';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Token } from '../../domain/chains.ts';
+import { printableJson } from '../lib/printable.ts';
+import type { RequestSeen, WorkReport } from './reports.ts';
+
+export type { Logger } from 'pino';
+
+/** JSON lines on stdout; keys, secrets and codes never appear in them, nor what would steer the terminal of who reads them. */
+export const createLogger = (level: string): Logger =>
+  pino({
+    level,
+    base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    redact: {
+      paths: [
+        '*.apiKey',
+        '*.key',
+        '*.secret',
+        '*.webhookSecret',
+        '*.privateKey',
+        'req.headers',
+        '*.authorization',
+        '*.password',
+      ],
+      censor: '[redacted]',
+    },
+    hooks: { streamWrite: printableJson },
+  });
+
+export type Telemetry = ReturnType<typeof createTelemetry>;
+
+/** How detection and work stand at a moment. */
+export interface Standing {
+  readonly passes: readonly { readonly chainId: number; readonly pass: string; readonly lag_s: number }[];
+  readonly payoutWaits: readonly { readonly chainId: number; readonly reason: string; readonly count: number }[];
+  readonly parkedItems: readonly { readonly worker: string; readonly count: number }[];
+  /** How long the oldest entry of each to-do list has been due. */
+  /** Funded payments of which nothing may be signed. */
+  readonly held: number;
+  readonly oldestDue_s: Readonly<Record<'payments' | 'webhooks', number>>;
+}
+
+/** How long a part of a node has stood still. */
+export interface NodeStanding {
+  readonly chainId: number;
+  readonly node: string;
+  readonly part: string;
+  readonly standing_ms: number;
+}
+
+/** How often the event loop's lag is sampled. Every ten milliseconds, as by default, costs a third of a percent of a core. */
+const lagSample_ms = 100;
+
+/** What operators watch: work done, failed and waiting, lags, alarms. Scraped at /metrics. */
+export function createTelemetry(logger: Logger) {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: lagSample_ms });
+  const registers = [registry];
+  const work = new Counter({
+    name: 'pi_work_total',
+    help: 'Items worked on, by worker and result',
+    labelNames: ['worker', 'result'],
+    registers,
+  });
+  const alarms = new Counter({
+    name: 'pi_alarms_total',
+    help: 'Situations that need an operator',
+    labelNames: ['reason'],
+    registers,
+  });
+  const refusals = new Counter({
+    name: 'pi_broadcast_refusals_total',
+    help: 'Answers of nodes that took no payout’s bytes while none took them, by what they mean',
+    labelNames: ['chain', 'kind'],
+    registers,
+  });
+  const pushes = new Counter({
+    name: 'pi_pushed_transfers_total',
+    help: 'Transfers that nodes pushed over WebSockets, by whom they were to; dropped: too many to be looked up',
+    labelNames: ['chain', 'to'],
+    registers,
+  });
+  const signIns = new Counter({
+    name: 'pi_sign_in_total',
+    help: 'Registrations, codes asked for and codes tried, by step and result',
+    labelNames: ['step', 'result'],
+    registers,
+  });
+  const gauge = (name: string, help: string, labelNames: string[]) => new Gauge({ name, help, labelNames, registers });
+  const parked = gauge('pi_parked_items', 'Items set aside after repeated failure, until an operator looks', [
+    'worker',
+  ]);
+  const waiting = gauge(
+    'pi_payouts_waiting',
+    'Payouts that were not signed when that was last tried, by what they wait for',
+    ['chain', 'reason'],
+  );
+  const held = gauge(
+    'pi_held_payments',
+    'Funded payments of which nothing may be signed: their money has left its chain, an operator holds them, or their payout brought too little',
+    [],
+  );
+  const projectionLag = gauge('pi_projection_lag_seconds', 'Age of the newest event when its rows were committed', [
+    'set',
+  ]);
+  const chainLag = gauge('pi_chain_scan_lag_seconds', 'Age of the newest block that a pass has wholly handled', [
+    'chain',
+    'pass',
+  ]);
+  const oldestDue = gauge('pi_oldest_due_seconds', 'How long the oldest entry of a to-do list has been due', ['list']);
+  const float = gauge('pi_treasury_float', 'Treasury balance in whole tokens', ['chain', 'token']);
+  const clockOffset = gauge(
+    'pi_clock_offset_seconds',
+    'This machine’s clock minus the time of the newest blocks, the middle of its chains',
+    [],
+  );
+  const standing = gauge(
+    'pi_chain_standing_seconds',
+    'For how long a node has shown no new block, nothing more that is final, or a wrong time; 0 while all is well',
+    ['chain', 'node', 'part'],
+  );
+  const headLag = gauge(
+    'pi_head_lag_seconds',
+    'Age of the oldest event that no signed head covers; 0 when there is none',
+    [],
+  );
+  const anchorAge = gauge(
+    'pi_head_anchor_age_seconds',
+    'Time since a head was last put on a chain, or since this began; 0 where none is',
+    [],
+  );
+  const auditAge = gauge(
+    'pi_audit_age_seconds',
+    'Time since the last audit came to its end, or since its role began',
+    [],
+  );
+  const auditFindings = gauge('pi_audit_findings', 'What the last audit found wrong', []);
+  const auditGaps = gauge('pi_audit_gaps', 'What the last audit could not look at', []);
+  const active = gauge('pi_role_active', 'Whether this instance is the active one of a role', ['role']);
+
+  const requests = new Histogram({
+    name: 'pi_http_request_seconds',
+    help: 'Time to answer, by route and status',
+    labelNames: ['method', 'route', 'status'],
+    buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
+    registers,
+  });
+
+  /** Finding a series by its labels takes longer than adding to it. There are as many as routes, methods and statuses allow. */
+  const series = new Map<string, Pick<Histogram.Internal<'method' | 'route' | 'status'>, 'observe'>>();
+  function seriesOf(
+    method: string,
+    route: string,
+    status: number,
+  ): Pick<Histogram.Internal<'method' | 'route' | 'status'>, 'observe'> {
+    const name = `${method} ${status} ${route}`;
+    const found = series.get(name) ?? requests.labels({ method, route, status });
+    series.set(name, found);
+    return found;
+  }
+
+  return {
+    registry,
+    logger,
+    projectionLag,
+    active,
+    headLag,
+    anchorAge,
+    auditAge,
+    auditFindings,
+    auditGaps,
+    observeRequest: ({ method, route, status, duration_s }: RequestSeen): void =>
+      seriesOf(method, route, status).observe(duration_s),
+    observeClock: (offset_ms: number): void => clockOffset.set(offset_ms / 1_000),
+    /** @param kind `unknown` for words that are not in the table: they are logged, so that they get there */
+    countRefusal(chainId: number, kind: string, detail: string): void {
+      refusals.inc({ chain: chainId, kind });
+      if (kind === 'unknown')
+        logger.warn({ chainId, detail: detail.slice(0, 400) }, 'a node refuses bytes in unknown words');
+    },
+    countPushed: (chainId: number, to: 'ours' | 'others' | 'dropped', transfers: number): void =>
+      pushes.inc({ chain: chainId, to }, transfers),
+    observeStands: ({ chainId, node, part, standing_ms }: NodeStanding): void =>
+      standing.set({ chain: chainId, node, part }, standing_ms / 1_000),
+    countSignIn: (step: string, result: string): void => signIns.inc({ step, result }),
+    observeFloat: (chainId: number, { symbol, decimals }: Token, amount: bigint): void =>
+      float.set({ chain: chainId, token: symbol }, Number(amount / 10n ** BigInt(decimals))),
+    /** What the database knows, for every instance alike. */
+    observeStanding({ passes, payoutWaits, parkedItems, held: heldPayments, oldestDue_s }: Standing): void {
+      held.set(heldPayments);
+      for (const [list, age_s] of Object.entries(oldestDue_s)) oldestDue.set({ list }, age_s);
+      waiting.reset();
+      for (const { chainId, reason, count } of payoutWaits) waiting.set({ chain: chainId, reason }, count);
+      parked.reset();
+      for (const { worker, count } of parkedItems) parked.set({ worker }, count);
+      for (const { chainId, pass, lag_s } of passes) chainLag.set({ chain: chainId, pass }, lag_s);
+    },
+    countWork(report: WorkReport): void {
+      work.inc({ worker: report.worker, result: report.kind });
+      if (!('error' in report)) return;
+      const about = report.kind === 'failed' ? { worker: report.worker, key: report.key } : { worker: report.worker };
+      logger.warn({ ...about, error: textOf(report.error) }, `work ${report.kind}`);
+    },
+    alarm(reason: string, facts: Readonly<Record<string, unknown>>, message: string): void {
+      alarms.inc({ reason });
+      logger.error({ alarm: reason, ...facts }, message);
+    },
+  };
+}
+
+const textOf = (error: unknown): string => (error instanceof Error ? `${error.name}: ${error.message}` : String(error));

@@ -1,0 +1,181 @@
+/**
+ * Who looks at a payment's page hears when something happens to that payment. Read models notify by app: for an app with open pages its
+ * feed is read on from where it was, once for all of them, and the payments in it are told. Heads are asked for while somebody waits.
+ */
+import type { Observable } from 'rxjs';
+import type { Clock } from '../../commands/ports.ts';
+import { ListenersFull } from '../api/news.ts';
+import {
+  defaultPageListenerLimits,
+  type PageListenerLimits,
+  type PaymentListener,
+  type PaymentNews,
+} from '../api/paymentNews.ts';
+import { createPlaceShares } from '../api/placeShares.ts';
+import { createBell } from '../lib/wakeup.ts';
+import type { Notification } from '../postgres/listen.ts';
+import { appEventsChannel } from './appNews.ts';
+
+export interface PaymentNewsDeps {
+  /** Of `appEventsChannel` at least: one connection for all who wait. */
+  readonly notifications: Observable<Notification>;
+  readonly lastOrdinal: (appId: string) => Promise<string>;
+  readonly events: (
+    appId: string,
+    page: { readonly after: string; readonly limit: number },
+  ) => Promise<readonly { readonly ordinal: string; readonly paymentId: string }[]>;
+  /** The newest block of each chain that has been read. */
+  readonly heads: () => Promise<ReadonlyMap<number, bigint>>;
+  readonly clock: Pick<Clock, 'sleep'>;
+}
+
+const page = 100;
+/** Further behind than this, everybody of the app looks for themselves. */
+const pagesMax = 10;
+const headPoll_ms = 1_000;
+
+interface Open extends PaymentListener {
+  readonly paymentId: string;
+  /** Whose head it waits for. */
+  readonly awaited: () => number | null;
+  tell(): void;
+}
+
+/** An app whose pages are open. */
+interface Pages {
+  readonly open: Set<Open>;
+  /** Reads the app's feed on, and tells the pages of the payments in it. */
+  readOn(): void;
+}
+
+export function createPaymentNews(
+  deps: PaymentNewsDeps,
+  limits: PageListenerLimits = defaultPageListenerLimits,
+): PaymentNews & { close(): void } {
+  const apps = new Map<string, Pages>();
+  const closing = new AbortController();
+  const shares = createPlaceShares({ placesMax: limits.perInstance, perCallerMax: limits.perAddress });
+  let count = 0;
+  const everybody = (): readonly Open[] => [...apps.values()].flatMap(({ open }) => [...open]);
+  const watch = headWatch(deps, everybody, closing.signal);
+  const listening = deps.notifications.subscribe(({ channel, payload }) => {
+    if (channel !== appEventsChannel) return;
+    const [appId = '', ordinal] = payload.split(' ');
+    if (ordinal !== undefined) apps.get(appId)?.readOn();
+    else for (const listener of everybody()) listener.tell();
+  });
+
+  return {
+    listen({ paymentId, appId, address }, signal) {
+      const pages = apps.get(appId) ?? pagesOf(deps, appId);
+      const others = [...pages.open].filter((each) => each.paymentId === paymentId);
+      if (others.length >= limits.perPayment)
+        throw new ListenersFull('one', 'this payment’s page is open too often to be told its news: close some of them');
+      if (count >= limits.perInstance)
+        throw new ListenersFull(
+          'instance',
+          'too many pages of payments are open here to be told their news: try again',
+        );
+      const giveBack = shares.take(address);
+      if (!giveBack)
+        throw new ListenersFull('one', 'too many pages are open at your address to be told their news: close some');
+      const bell = createBell<void>(AbortSignal.any([signal, closing.signal]), () => {
+        count -= 1;
+        giveBack();
+        pages.open.delete(listener);
+        if (pages.open.size === 0) apps.delete(appId);
+      });
+      let awaited: number | null = null;
+      const listener: Open = {
+        paymentId,
+        awaited: () => awaited,
+        tell: bell.tell,
+        awaitHead(chainId) {
+          awaited = chainId;
+          if (chainId !== null) watch();
+        },
+        [Symbol.asyncIterator]: () => bell.words,
+      };
+      count += 1;
+      apps.set(appId, pages);
+      pages.open.add(listener);
+      if (signal.aborted || closing.signal.aborted) bell.end();
+      return listener;
+    },
+    close() {
+      listening.unsubscribe();
+      closing.abort();
+    },
+  };
+}
+
+/** One reading of an app's feed at a time; what is notified meanwhile is read behind it. */
+function pagesOf({ events, lastOrdinal }: PaymentNewsDeps, appId: string): Pages {
+  const open = new Set<Open>();
+  /** Up to where the feed was read, from where it ended when the first page was opened. */
+  let seen = lastOrdinal(appId);
+  let busy = false;
+  let again = false;
+
+  const tell = (isTold: (paymentId: string) => boolean): void => {
+    for (const listener of open) if (isTold(listener.paymentId)) listener.tell();
+  };
+  async function read(): Promise<void> {
+    let after = await seen;
+    for (let n = 0; n < pagesMax; n += 1) {
+      const found = await events(appId, { after, limit: page });
+      const happenedTo = new Set(found.map(({ paymentId }) => paymentId));
+      tell((paymentId) => happenedTo.has(paymentId));
+      after = found.at(-1)?.ordinal ?? after;
+      seen = Promise.resolve(after);
+      if (found.length < page) return;
+    }
+    throw new Error('far behind');
+  }
+  async function readOn(): Promise<void> {
+    again = true;
+    if (busy) return;
+    busy = true;
+    while (again && open.size > 0) {
+      again = false;
+      // Where the feed cannot be read, or too much has happened, everybody looks for themselves.
+      await read().catch(() => {
+        seen = lastOrdinal(appId);
+        seen.catch(() => {});
+        tell(() => true);
+      });
+    }
+    busy = false;
+  }
+  // Until it was known, notifications told nothing: who has looked by then looks once more.
+  seen.then(() => tell(() => true)).catch(() => {});
+  return { open, readOn: () => void readOn() };
+}
+
+/** @returns starts to watch, unless it does already: until nobody waits any more */
+function headWatch(
+  { heads, clock }: PaymentNewsDeps,
+  everybody: () => readonly Open[],
+  signal: AbortSignal,
+): () => void {
+  let watching = false;
+  const waiting = () => everybody().filter(({ awaited }) => awaited() !== null);
+  async function watch(): Promise<void> {
+    let known = await heads().catch(() => new Map<number, bigint>());
+    while (!signal.aborted && waiting().length > 0) {
+      await clock.sleep(headPoll_ms, signal);
+      const now = await heads().catch(() => known);
+      for (const listener of waiting()) {
+        const chainId = listener.awaited();
+        if (chainId !== null && now.get(chainId) !== known.get(chainId)) listener.tell();
+      }
+      known = now;
+    }
+    watching = false;
+  }
+  return () => {
+    if (watching) return;
+    watching = true;
+    void watch();
+  };
+}

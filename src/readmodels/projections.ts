@@ -1,0 +1,215 @@
+/** Runs a projection set: follows the log from its checkpoint, commits batch by batch, survives outages, stops at poison. */
+import { type Codec, streamPrefixes } from '../../commands/codec.ts';
+import { readStream } from '../../commands/handle.ts';
+import { type Clock, type CrashPoint, type EventStore, Unavailable } from '../../commands/ports.ts';
+import { epochMs } from '../../domain/time.ts';
+import { describeTables } from '../../projections/apply.ts';
+import { type CommitDeps, commitBatch, type EventBatch, PoisonEvent } from '../../projections/commit.ts';
+import { createFold, introductionsIn, introductionsStream } from '../../projections/fold.ts';
+import {
+  clearStopped,
+  FenceLost,
+  type Generation,
+  markStopped,
+  openActive,
+  readActive,
+} from '../../projections/generations.ts';
+import type { ProjectionSet } from '../../projections/projection.ts';
+import type { Database } from '../postgres/database.ts';
+import type { Leases } from '../postgres/leases.ts';
+import { ddlOf } from '../postgres/migrate.ts';
+import { systemClock } from '../process/system.ts';
+import { follow } from './follow.ts';
+import { LogSetBack, refuseSetBack } from './logSetBack.ts';
+
+export interface ProjectionDeps {
+  readonly store: Pick<EventStore, 'all' | 'read' | 'tail' | 'lastEvent' | 'eventAt'>;
+  readonly database: Database;
+  readonly codec: Pick<Codec, 'read'>;
+  readonly set: ProjectionSet;
+  readonly signal: AbortSignal;
+  readonly crash?: CrashPoint;
+  readonly move?: CommitDeps['move'];
+  readonly clock?: Clock;
+}
+
+export interface RunProjections extends ProjectionDeps {
+  readonly leases: Leases;
+  readonly clock: Clock;
+  /** Writes to the log what this version introduces, before events are projected; repeated until it succeeds. @throws Unavailable */
+  readonly introduce?: () => Promise<void>;
+  readonly report?: (report: ProjectionReport) => void;
+}
+
+export type ProjectionReport =
+  | {
+      readonly kind: 'committed';
+      readonly set: string;
+      readonly events: number;
+      readonly position: bigint;
+      /** Caught up with the log's end. */
+      readonly live: boolean;
+      /** How old the newest event of the batch was when its rows were committed; null for a batch without events. */
+      readonly lag_ms: number | null;
+    }
+  | { readonly kind: 'retrying'; readonly set: string; readonly error: Error; readonly pause_ms: number }
+  | { readonly kind: 'stopped'; readonly set: string; readonly error: unknown };
+
+/** Events per transaction. Catching up, large batches move most payments through several events for one row's cost. */
+export const batchSizes = { eventsMin: 10_000, eventsMax: 20_000 } as const;
+/** When events come this densely, or nobody is in a hurry, a commit waits for more: a commit of many costs little more than a commit of one. */
+const crowd = { events: 5, gather_ms: 20 };
+/** A position without events of ours is stored at most this often: it is a commit, and other applications may write a thousand events a second. */
+const passedEvery_ms = 1_000;
+const firstPause_ms = 100;
+const pauseMax_ms = 5_000;
+
+/**
+ * Runs until the signal aborts. One process at a time runs a set, a standby takes over. Outages and a switch to another
+ * generation are waited out; anything else is the program's own mistake and stops the set.
+ *
+ * @throws PoisonEvent, ProjectionOutdated, LogSetBack and what else cannot pass by itself; said in the checkpoint's row too
+ */
+export async function runProjections(options: RunProjections): Promise<void> {
+  const { database, leases, clock, set, signal, introduce = async () => {}, report = () => {} } = options;
+  const ddl = await ddlOf(set.name);
+  let pause_ms = firstPause_ms;
+
+  await leases.hold(`projections:${set.name}`, signal, async (held) => {
+    while (!held.aborted) {
+      try {
+        await recognizeLog(options, held);
+        await introduce();
+        const active = await openActive(database, set, ddl);
+        await clearStopped(database, active);
+        await runGeneration({ ...options, signal: held }, active, (batch, position) => {
+          pause_ms = firstPause_ms;
+          const newest = batch.events.at(-1)?.metadata.at;
+          const lag_ms = newest ? Math.max(0, epochMs(clock.now()) - epochMs(newest)) : null;
+          report({ kind: 'committed', set: set.name, events: batch.events.length, position, live: batch.live, lag_ms });
+        });
+      } catch (error) {
+        if (!passes(error)) {
+          report({ kind: 'stopped', set: set.name, error });
+          throw error;
+        }
+        report({ kind: 'retrying', set: set.name, error, pause_ms });
+        await clock.sleep(pause_ms, held);
+        pause_ms = Math.min(pause_ms * 2, pauseMax_ms);
+      }
+    }
+  });
+}
+
+/** Another log stops the set, and readiness says so: the API would go on creating payments whose payins nobody sees. @throws LogSetBack, Unavailable */
+async function recognizeLog({ store, database, clock, set }: RunProjections, signal: AbortSignal): Promise<void> {
+  try {
+    await refuseSetBack(database, store, { clock, signal });
+  } catch (error) {
+    const active = error instanceof LogSetBack ? await readActive(database, set).catch(() => undefined) : undefined;
+    if (active) await markStopped(database, active, String(error)).catch(() => {});
+    throw error;
+  }
+}
+
+/** What another try can cure. */
+const passes = (error: unknown): error is Error => error instanceof Unavailable || error instanceof FenceLost;
+
+async function runGeneration(
+  deps: RunProjections,
+  active: Generation,
+  committed: (batch: EventBatch & { live: boolean }, position: bigint) => void,
+): Promise<void> {
+  const { store, database, clock, set, signal } = deps;
+  const progress = await openProgress(deps, active);
+  try {
+    const options = { after: active.position, prefixes: streamPrefixes, ...batchSizes, signal };
+    for await (const batch of follow(store, options)) {
+      if (signal.aborted) break;
+      await progress.apply(batch);
+      committed(batch, batch.position);
+      const gathers = set.unhurried || batch.events.length >= crowd.events;
+      if (batch.live && gathers) await clock.sleep(crowd.gather_ms, signal);
+    }
+    await progress.end();
+  } catch (error) {
+    if (!passes(error)) await markStopped(database, progress.at, String(error)).catch(() => {});
+    throw error;
+  }
+}
+
+/** A generation as it is filled. */
+export interface FillProgress {
+  readonly at: Generation;
+  /** Commits the events of a batch, or notes that there were none of ours up to its position. */
+  apply(batch: EventBatch): Promise<void>;
+  /** Stores the last position without events of ours. */
+  end(): Promise<void>;
+}
+
+/**
+ * The checkpoint is always at an event: at the last one applied, or at another application's that was passed since. Records of the store's
+ * own are passed as well, and not stored.
+ */
+export async function openProgress(deps: ProjectionDeps, generation: Generation): Promise<FillProgress> {
+  const { store, clock = systemClock } = deps;
+  const commit = await committer(deps, generation);
+  let at = generation;
+  let passed: bigint | null = null;
+  let stored_ms = Number.NEGATIVE_INFINITY;
+
+  async function storePassed(): Promise<void> {
+    if (passed === null) return;
+    const there = await store.eventAt(passed);
+    passed = null;
+    if (there) at = await commit(at, { events: [], ...there });
+  }
+
+  return {
+    get at() {
+      return at;
+    },
+    async apply({ events, position, live }) {
+      const last = events.at(-1);
+      if (last) at = await commit(at, { events, position: last.position, ...(live !== undefined && { live }) });
+      passed = position > (at.position ?? 0n) ? position : null;
+      const now_ms = epochMs(clock.now());
+      if (passed === null || now_ms - stored_ms < passedEvery_ms) return;
+      stored_ms = now_ms;
+      await storePassed();
+    },
+    end: storePassed,
+  };
+}
+
+/** Commits batches to one generation; a batch that fails for good is taken event by event, so that exactly the poison is left. */
+export async function committer(
+  { store, database, codec, set, move, crash = () => {} }: ProjectionDeps,
+  generation: Generation,
+): Promise<(from: Generation, batch: EventBatch) => Promise<Generation>> {
+  const tables = await describeTables(database, generation.schema);
+  // A rebuild may have switched since the generation was looked up, and dropped it.
+  if (tables.size === 0) throw new FenceLost(generation);
+  const fold = createFold({
+    read: codec.read,
+    introduced: introductionsIn(await readStream(store, introductionsStream), codec.read),
+    history: (stream, before) => readStream(store, stream, { before }),
+  });
+  const deps: CommitDeps = { db: database, set, tables, fold, crash, ...(move && { move }) };
+
+  return async (from, batch) => {
+    if (batch.events.length === 0 && batch.position === from.position) return from;
+    try {
+      return await commitBatch(deps, from, batch);
+    } catch (error) {
+      if (passes(error) || batch.events.length === 0) throw error;
+    }
+    let at = from;
+    for (const event of batch.events) {
+      at = await commitBatch(deps, at, { events: [event], position: event.position }).catch((error: unknown) => {
+        throw passes(error) || error instanceof PoisonEvent ? error : new PoisonEvent(event, error);
+      });
+    }
+    return batch.position === at.position ? at : await commitBatch(deps, at, { events: [], position: batch.position });
+  };
+}

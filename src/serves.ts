@@ -1,0 +1,39 @@
+import { chainOf } from '../domain/chains.ts';
+import type { Config } from './config.ts';
+import { withoutSecrets } from './environment/reader.ts';
+
+/** What an instance tells at its start: public names and addresses alone, no user, password, key or node of a provider. */
+export interface Serves {
+  /** Where it listens. */
+  readonly url: string;
+  /** Where health, readiness and metrics are read. */
+  readonly operationsUrl: string;
+  readonly mode: Config['mode'];
+  readonly roles: Config['roles'];
+  readonly chains: readonly string[];
+  /** Address of the account that pays out, by family. */
+  readonly treasuries: Readonly<Record<string, string>>;
+  /** Host, port and name of each store. */
+  readonly database: string;
+  readonly eventStore: string;
+}
+
+/** @param listening URLs of the server and of the event store that is used, configured or embedded */
+export function serves(
+  { mode, roles, chains, treasuries, databaseUrl }: Config,
+  listening: { readonly url: string; readonly operationsUrl: string; readonly eventStoreUrl: string },
+): Serves {
+  const held = Object.entries(treasuries).flatMap(([family, treasury]) =>
+    treasury ? [[family, treasury.address] as const] : [],
+  );
+  return {
+    url: listening.url,
+    operationsUrl: listening.operationsUrl,
+    mode,
+    roles,
+    chains: chains.map(({ chainId }) => `${chainOf(chainId).name} (${chainId})`),
+    treasuries: Object.fromEntries(held),
+    database: withoutSecrets(databaseUrl),
+    eventStore: withoutSecrets(listening.eventStoreUrl),
+  };
+}

@@ -1,0 +1,68 @@
+/** The event store: the one that EVENTSTORE_URL names, or a node of the service's own, whose troubles an operator is told. */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Config, ConfigError } from '../config.ts';
+import type { Telemetry } from '../process/telemetry.ts';
+import { storeAddress } from './address.ts';
+import { type OpenEventStore, openEventStore } from './client.ts';
+import { type EmbeddedNode, spawnEmbeddedNode } from './node/spawn.ts';
+import type { Trouble } from './node/trouble.ts';
+
+export interface EmbeddedStore extends EmbeddedNode {
+  /** Whether it takes what is to be written: false while its disk is full. */
+  canWrite(): boolean;
+}
+
+/** @throws NodeNotStarted */
+export async function embeddedStore(config: Config, telemetry: Telemetry): Promise<EmbeddedStore> {
+  const dataDir = join(config.dataDir, 'eventstore');
+  mkdirSync(dataDir, { recursive: true });
+  let canWrite = true;
+  const node = await spawnEmbeddedNode({
+    dataDir,
+    onLost(loss) {
+      // Another one begins without a trouble.
+      canWrite = true;
+      telemetry.alarm(
+        'eventStoreLost',
+        { ...loss },
+        `the embedded event store ${loss.silent ? 'did not answer, was killed' : 'ended unasked'} and is started again`,
+      );
+    },
+    onTrouble(trouble) {
+      if (trouble.kind === 'cannotWrite') canWrite = false;
+      if (trouble.kind === 'writesAgain') canWrite = true;
+      tellTrouble(telemetry, trouble);
+    },
+  });
+  return {
+    url: node.url,
+    get pid() {
+      return node.pid;
+    },
+    stop: node.stop,
+    canWrite: () => canWrite,
+  };
+}
+
+function tellTrouble({ alarm, logger }: Telemetry, trouble: Trouble): void {
+  if (trouble.kind === 'writesAgain') {
+    logger.warn({ directory: trouble.directory }, 'the embedded event store writes again');
+  } else if (trouble.kind === 'cannotWrite') {
+    alarm('eventStoreCannotWrite', { directory: trouble.directory }, trouble.message);
+  } else if (trouble.kind === 'damaged') {
+    alarm('eventStoreDamaged', { directory: trouble.directory }, trouble.message);
+  } else alarm('eventStoreFailed', {}, trouble.message);
+}
+
+/** @throws ConfigError for a URL, or a certificate in it, that cannot be used */
+export function openStore(url: string, { logger }: Telemetry): OpenEventStore {
+  try {
+    const { unknown } = storeAddress(url);
+    if (unknown.length > 0)
+      logger.warn({ options: unknown }, 'EVENTSTORE_URL has options that the client does not know');
+    return openEventStore({ url });
+  } catch (error) {
+    throw error instanceof RangeError ? new ConfigError([error.message]) : error;
+  }
+}

@@ -1,0 +1,221 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { convertToCommandError } from '@eventstore/db-client/dist/utils/index.js';
+import shared from '@eventstore/db-client/generated/shared_pb.js';
+import rpc from '@eventstore/db-client/generated/streams_grpc_pb.js';
+import messages from '@eventstore/db-client/generated/streams_pb.js';
+import type { ClientReadableStream } from '@grpc/grpc-js';
+import { type Batch, Unavailable } from '../../commands/ports.ts';
+import type { StoredEvent } from '../../domain/decider.ts';
+import type { Connection } from './connection.ts';
+import { reasonOf, unusable } from './failures.ts';
+import { recordedEvent } from './recordedEvent.ts';
+
+const maxBatch = 500;
+
+/** Events that the server looks at between two checkpoints: many while catching up, one when live, so that a subscriber learns of the log's end. */
+const catchUpWindow = 512;
+const liveWindow = 1;
+
+/** Servers before 24.2 never say that a subscriber has caught up: after so long a silence they are asked something else. */
+const quiet_ms = 1_000;
+
+/** What older servers send in place of a position that they do not know (uint64 max). */
+const noPosition = 0xffff_ffff_ffff_ffffn;
+
+type Tail = () => Promise<bigint>;
+
+export interface AllOptions {
+  readonly after: bigint | null;
+  readonly prefixes: readonly string[];
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The server has no record at the position to continue after. Callers subscribe again from an event that they find in the log
+ * (src/readmodels/logSetBack.ts): a record of the store's own, which a checkpoint may name, can be missing from another leader's log.
+ */
+export class ForeignPosition extends Unavailable {
+  override readonly name = 'ForeignPosition';
+  constructor(after: bigint | null, reason: string) {
+    super(
+      `the event log has no record at position ${after} (${reason}): subscribe again. If that does not help, the log was restored from a backup, ` +
+        'or EVENTSTORE_URL names another log (docs/operations.md, Backup)',
+    );
+  }
+}
+
+/**
+ * Follows $all. A first subscription catches up with a wide window; when live, a second one takes over from the same position with the narrow
+ * one. A position behind the last event is followed in silence until the log has grown past it: the store's own records lie there, or the log
+ * is another one. Callers recognize the log by an event (src/readmodels/logSetBack.ts).
+ * @param tail of the leader's log
+ * @throws ForeignPosition, Unavailable
+ */
+export async function* followAll(connection: Connection, options: AllOptions, tail: Tail): AsyncGenerator<Batch> {
+  let { after } = options;
+  if (options.signal.aborted) return;
+  for await (const batch of follow(connection, options, catchUpWindow, tail)) {
+    if (batch.position > 0n) after = batch.position;
+    yield { ...batch, live: false };
+    if (batch.live) break;
+  }
+  if (!options.signal.aborted) yield* follow(connection, { ...options, after }, liveWindow, tail);
+}
+
+/** One subscription as batches. */
+async function* follow(connection: Connection, options: AllOptions, window: number, tail: Tail): AsyncGenerator<Batch> {
+  const { signal } = options;
+  const inbox = await openInbox(connection, options, window, tail);
+  signal.addEventListener('abort', inbox.wake);
+  let position = options.after ?? 0n;
+  let live = false;
+  try {
+    while (!signal.aborted) {
+      const { events, reached, caughtUp } = inbox.take();
+      if (reached > position || (caughtUp && !live)) {
+        if (reached > position) position = reached;
+        live ||= caughtUp;
+        yield { events, position, live: live && inbox.isEmpty };
+      } else if (inbox.failure !== undefined) throw brokenOff(inbox.failure, options.after);
+      else {
+        await inbox.news(live);
+        // Events of the same packets come into the same batch.
+        await nextTurn();
+      }
+    }
+  } finally {
+    signal.removeEventListener('abort', inbox.wake);
+    inbox.close();
+  }
+}
+
+/** What has arrived from one subscription; it stops reading while nobody takes it out. */
+async function openInbox(connection: Connection, options: AllOptions, window: number, tail: Tail) {
+  let arrived: StoredEvent[] = [];
+  let reached = 0n;
+  let caughtUp = false;
+  let confirmed = false;
+  let heard = 0;
+  let failure: unknown;
+  let wake = (): void => {};
+
+  const fail = (error: unknown): void => {
+    failure ??= error;
+    wake();
+  };
+  const { left } = connection;
+  const leave = (): void => fail('the store is reached another way now');
+  left.addEventListener('abort', leave, { once: true });
+  const call = await subscribe(connection, options, window).catch((error: unknown) => {
+    throw brokenOff(error, options.after);
+  });
+  call
+    .on('data', (said: Said) => {
+      connection.heard();
+      heard += 1;
+      if ('stream' in said) {
+        arrived.push(said);
+        reached = said.position;
+        if (arrived.length >= maxBatch) call.pause();
+      } else {
+        const checkpoint = said.getCheckpoint()?.getCommitPosition();
+        if (checkpoint !== undefined && BigInt(checkpoint) !== noPosition) reached = BigInt(checkpoint);
+        caughtUp ||= said.hasCaughtUp();
+        confirmed ||= said.hasConfirmation();
+      }
+      wake();
+    })
+    .on('error', (error) => fail(convertToCommandError(error as never)))
+    .on('end', () => fail('the server ended it'));
+
+  /**
+   * A server that is busy is silent as well, and so is one that this process was too busy to hear: it has nothing more where it answers
+   * another question and says nothing here meanwhile.
+   */
+  async function onSilence(): Promise<void> {
+    const before = heard;
+    const answered = await tail().then(
+      () => true,
+      () => false,
+    );
+    caughtUp ||= confirmed && answered && heard === before;
+    wake();
+  }
+
+  return {
+    /** What has arrived already, no more: large batches while catching up, single events when live. */
+    take(): { events: readonly StoredEvent[]; reached: bigint; caughtUp: boolean } {
+      const taken = { events: arrived, reached, caughtUp };
+      arrived = [];
+      caughtUp = false;
+      if (call.isPaused()) call.resume();
+      return taken;
+    },
+    /** Resolves when something has arrived, or when a subscription that is not live yet has been silent for long. */
+    news(live: boolean): Promise<void> {
+      return new Promise((resolve) => {
+        const quiet = live ? undefined : setTimeout(() => void onSilence(), quiet_ms);
+        wake = () => {
+          clearTimeout(quiet);
+          resolve();
+        };
+      });
+    },
+    wake: () => wake(),
+    get isEmpty() {
+      return arrived.length === 0 && call.readableLength === 0;
+    },
+    get failure() {
+      return failure;
+    },
+    // A call cannot be cancelled in the turn that opened it.
+    close() {
+      left.removeEventListener('abort', leave);
+      setImmediate(() => call.cancel());
+    },
+  };
+}
+
+/** The server's status for a start position that is not in its log. */
+const invalidArgument = 3;
+
+function brokenOff(failure: unknown, after: bigint | null): Error {
+  const reason = reasonOf(failure);
+  const code = typeof failure === 'object' && failure !== null && 'code' in failure ? failure.code : undefined;
+  return code === invalidArgument
+    ? new ForeignPosition(after, reason)
+    : (unusable(failure) ?? new Unavailable(`the event store's subscription broke off: ${reason}; subscribe again`));
+}
+
+/** An event, or what the server says between events. */
+type Said = StoredEvent | messages.ReadResp;
+
+const { path, requestSerialize, responseDeserialize } = rpc.StreamsService.read;
+const said = (message: Buffer): Said => recordedEvent(message) ?? responseDeserialize(message);
+
+/** Opened by the official client, which knows the server; the events are read here. */
+function subscribe({ client }: Connection, options: AllOptions, window: number): Promise<ClientReadableStream<Said>> {
+  const request = subscribeRequest(options, window);
+  const open = client['GRPCStreamCreator'](rpc.StreamsClient, 'subscribeToAll', (streams) => {
+    const settings = client['callArguments']({ requiresLeader: true }, { deadline: Number.POSITIVE_INFINITY });
+    return streams.makeServerStreamRequest(path, requestSerialize, said, request, ...settings);
+  });
+  return open();
+}
+
+function subscribeRequest({ after, prefixes }: AllOptions, window: number): messages.ReadReq {
+  const { Options } = messages.ReadReq;
+  const all = new Options.AllOptions();
+  if (after === null) all.setStart(new shared.Empty());
+  else all.setPosition(new Options.Position().setCommitPosition(`${after}`).setPreparePosition(`${after}`));
+  const filter = new Options.FilterOptions()
+    .setStreamIdentifier(new Options.FilterOptions.Expression().setPrefixList([...prefixes]))
+    .setMax(window)
+    .setCheckpointintervalmultiplier(1);
+  const options = new Options()
+    .setAll(all)
+    .setSubscription(new Options.SubscriptionOptions())
+    .setUuidOption(new Options.UUIDOption().setString(new shared.Empty()))
+    .setFilter(filter);
+  return new messages.ReadReq().setOptions(options);
+}

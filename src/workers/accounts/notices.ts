@@ -1,0 +1,125 @@
+/** Tells owners by mail what changed of their apps: each event once, from the log, so that no process that dies forgets one. */
+import type { Codec } from '../../../commands/codec.ts';
+import type { Clock, EventStore } from '../../../commands/ports.ts';
+import { instanceOf, type LogPlace, placeOf, type StoredEvent } from '../../../domain/decider.ts';
+import type { MerchantEvent } from '../../../domain/merchant/events.ts';
+import { epochMs, hour_ms, type Instant } from '../../../domain/time.ts';
+import type { Sql, SqlDatabase } from '../../../projections/sql.ts';
+import { noticeOf } from '../../accounts/notices.ts';
+import type { Outbox } from '../../accounts/outbox.ts';
+import { findPerson } from '../../accounts/people.ts';
+
+export interface NoticesDeps {
+  readonly store: Pick<EventStore, 'all' | 'tail' | 'eventAt' | 'read'>;
+  readonly codec: Pick<Codec, 'read'>;
+  readonly sql: SqlDatabase;
+  readonly outbox: Pick<Outbox, 'put'>;
+  readonly clock: Pick<Clock, 'now' | 'sleep'>;
+  /** Who owns the app, as the log has it now. */
+  readonly ownerOf: (appId: string) => Promise<string | null>;
+  readonly dashboard: string | null;
+  /** How many of a kind may still be mailed: whoever has taken over a session must not bury one notice under a thousand others. */
+  readonly count: (kind: string) => Promise<{ readonly allowed: boolean; readonly remaining: number } | null>;
+  /** Throws when the log is not the one that was followed until now. */
+  readonly recognizeLog: (signal: AbortSignal) => Promise<void>;
+  readonly failed: (error: unknown) => void;
+}
+
+const name = 'notices';
+const prefixes = ['merchant-'];
+const pause_ms = 5_000;
+/** A position without notices is stored at most this often. */
+const passedEvery_ms = 1_000;
+/** A notice that could not be sent for so long helps nobody any more. */
+const life_ms = 72 * hour_ms;
+
+const lastOne =
+  'This has happened often today: you will get no more mail of this kind for a day. The audit trail has it all.';
+
+/** Until the signal aborts. On one instance at a time: the caller holds a lease. */
+export async function followForNotices(deps: NoticesDeps, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await followOnce(deps, signal).catch(deps.failed);
+    await deps.clock.sleep(pause_ms, signal);
+  }
+}
+
+async function followOnce(deps: NoticesDeps, signal: AbortSignal): Promise<void> {
+  const { sql, store, clock, recognizeLog } = deps;
+  await recognizeLog(signal);
+  const after = await position(deps);
+  let stored_ms = Number.NEGATIVE_INFINITY;
+  let passed: bigint | null = null;
+  const storePassed = async (): Promise<void> => {
+    const there = passed === null ? null : await store.eventAt(passed);
+    passed = null;
+    if (there) await pass(sql, there);
+  };
+  for await (const { events, position: upTo } of store.all({ after, prefixes, signal })) {
+    for (const event of events) await tell(deps, event);
+    const last = events.at(-1);
+    if (last) await save(sql, placeOf(last));
+    passed = upTo > (last?.position ?? 0n) ? upTo : null;
+    const now_ms = epochMs(clock.now());
+    if (now_ms - stored_ms < passedEvery_ms) continue;
+    stored_ms = now_ms;
+    await storePassed();
+  }
+  await storePassed();
+}
+
+/** Whoever starts first begins at the log's end: what happened before there were notices is told to nobody. */
+async function position({ sql, store }: NoticesDeps): Promise<bigint> {
+  const [kept] = await sql.query<{ position: bigint }>('SELECT position FROM ops.followers WHERE name = $1', [name]);
+  if (kept) return kept.position;
+  const tail = await store.tail();
+  const end = await store.eventAt(tail);
+  await sql.query('INSERT INTO ops.followers (name, position, event_id) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING', [
+    name,
+    tail,
+    end?.eventId ?? null,
+  ]);
+  return tail;
+}
+
+/** An event has been handled. */
+const save = (sql: Sql, { position, eventId }: LogPlace): Promise<unknown> =>
+  sql.query(
+    `UPDATE ops.followers SET position = $2, event_id = $3, applied_position = $2, applied_id = $3
+      WHERE name = $1 AND position < $2`,
+    [name, position, eventId],
+  );
+
+/** There was nothing to handle up to another event. */
+const pass = (sql: Sql, { position, eventId }: LogPlace): Promise<unknown> =>
+  sql.query('UPDATE ops.followers SET position = $2, event_id = $3 WHERE name = $1 AND position < $2', [
+    name,
+    position,
+    eventId,
+  ]);
+
+/** The mail and the place in the log in one transaction: a crash tells it once. */
+async function tell(deps: NoticesDeps, stored: StoredEvent): Promise<void> {
+  const { codec, sql, outbox, ownerOf, dashboard, count } = deps;
+  const event = codec.read(stored) as MerchantEvent | undefined;
+  const appId = instanceOf(stored.stream);
+  const notice = event && noticeOf(event, appId, dashboard);
+  if (!notice || (await beganWith(deps, stored))) return;
+  const developerId = await ownerOf(appId);
+  const person = developerId === null ? null : await findPerson(sql, developerId);
+  if (!person) return;
+  const counted = await count(`${appId}:${stored.type}`);
+  if (counted && !counted.allowed) return;
+  const text = counted?.remaining === 0 ? `${notice.text}\n${lastOne}\n` : notice.text;
+  await sql.transaction(async (tx) => {
+    await outbox.put(tx, { ...notice, text, mailId: stored.id, to: person, life_ms });
+    await save(tx, placeOf(stored));
+  });
+}
+
+/** What an app began with, its owner has just asked for. The events of one append have one time. */
+async function beganWith({ store }: NoticesDeps, { stream, metadata }: StoredEvent): Promise<boolean> {
+  const [first] = await store.read(stream, { from: 0n, max: 1 });
+  const began: Instant | undefined = first?.metadata.at;
+  return began === metadata.at;
+}

@@ -1,0 +1,166 @@
+/**
+ * Signs heads: follows the log, and every so many events or minutes puts what moved into the tree and signs its root.
+ *
+ * A head is appended inside the change of the tree. Crash before the append: nothing happened. Between the append and the commit: the tree
+ * is older than the newest head, and comes to that very position before anything is signed, where its root must be the one that was signed.
+ * After the commit: both stand.
+ */
+
+import type { Handle } from '../../../commands/handle.ts';
+import { coveredCategories } from '../../../commands/heads/covered.ts';
+import type { Crown } from '../../../commands/heads/crown.ts';
+import { applyMoves, createMoves, type Moves, type TellBroken } from '../../../commands/heads/moves.ts';
+import { type HeadsReading, newestHead } from '../../../commands/heads/newest.ts';
+import { appendHead, type HeadKeys } from '../../../commands/heads/sign.ts';
+import { loadCrown, type Progress, TreeDamaged, type TreeStore } from '../../../commands/heads/treeStore.ts';
+import type { Clock, EventStore } from '../../../commands/ports.ts';
+import type { HeadSigned } from '../../../domain/heads/events.ts';
+import { epochMs, minute_ms } from '../../../domain/time.ts';
+
+export interface HeadsDeps extends HeadsReading {
+  readonly store: Pick<EventStore, 'all' | 'read'>;
+  readonly handle: Handle;
+  readonly tree: TreeStore;
+  readonly clock: Clock;
+  readonly keys: () => Promise<HeadKeys>;
+  /** What comes first. */
+  readonly every: { readonly events: number; readonly duration_ms: number };
+  readonly tellBroken: TellBroken;
+  /** The log is not what a head says of it. */
+  readonly alarm: (message: string) => void;
+  readonly failed: (error: unknown) => void;
+}
+
+const round_ms = 5_000;
+/** After failures in a row: each one reads again what no head covers. */
+const pauseMax_ms = 5 * minute_ms;
+/** Reading a whole log again at once would find the same. */
+const mismatch_ms = 15 * minute_ms;
+const prefixes = coveredCategories.map((category) => `${category}-`);
+
+/** Until the signal aborts. On one instance at a time: the caller holds a lease. */
+export async function followForHeads(deps: HeadsDeps, signal: AbortSignal): Promise<void> {
+  let held: Held | null = null;
+  let pause_ms = round_ms;
+  while (!signal.aborted) {
+    try {
+      held ??= await open(deps);
+      await signHeads(deps, held, signal);
+      pause_ms = round_ms;
+    } catch (error) {
+      held = null;
+      pause_ms = Math.min(2 * pause_ms, pauseMax_ms);
+      if (error instanceof TreeDamaged) await deps.tree.clear().catch(deps.failed);
+      if (error instanceof LogDiffers) {
+        deps.alarm(error.message);
+        pause_ms = mismatch_ms;
+      } else if (!signal.aborted) deps.failed(error);
+    }
+    await deps.clock.sleep(pause_ms, signal);
+  }
+}
+
+/** What a process knows of the tree while it is the one that signs. */
+export interface Held {
+  readonly crown: Crown;
+  /** What the tree stands for; null for an empty one. */
+  progress: Progress | null;
+  /** What is read and not in the tree yet. */
+  moves: Moves;
+  readTo: bigint | null;
+  /** When the first of these moves was read. */
+  since_ms: number | null;
+  /** Behind its position heads are signed. */
+  readonly newest: HeadSigned | null;
+  /** Whether the tree at that position is to have the newest head's root; then it is still before it. */
+  compares: boolean;
+  /** Whether all of the tree came from the log in this go. */
+  readonly anew: boolean;
+}
+
+/** The log, read from its first event on, is not what the newest head was signed for. */
+class LogDiffers extends Error {
+  override readonly name = 'LogDiffers';
+  constructor({ number, position }: HeadSigned) {
+    super(
+      `the log up to position ${position} is not what head ${number} was signed for: no further head is signed; npm run audit finds the stream (docs/operations.md, "A log that differs from its heads")`,
+    );
+  }
+}
+
+/** Believes of the tree what a head vouches for; else begins an empty one. */
+export async function open(deps: HeadsDeps): Promise<Held> {
+  const newest = await newestHead(deps);
+  const same = newest !== null && String(newest.categories) === String(coveredCategories);
+  let progress = await deps.tree.progress();
+  let crown = await loadCrown(deps.tree);
+  const ahead = progress !== null && (!same || progress.position > BigInt(newest.position));
+  if (ahead || (progress && newest && isAt(progress, newest) && !isOf(newest, progress, crown))) {
+    await deps.tree.clear();
+    progress = null;
+    crown = await loadCrown(deps.tree);
+  }
+  const compares = same && (progress === null || !isAt(progress, newest));
+  const moves = createMoves(deps.tellBroken);
+  return {
+    crown,
+    progress,
+    moves,
+    readTo: progress?.position ?? null,
+    since_ms: null,
+    newest,
+    compares,
+    anew: progress === null,
+  };
+}
+
+const isAt = ({ position }: Progress, head: HeadSigned): boolean => position === BigInt(head.position);
+
+const isOf = (head: HeadSigned, { streams, events }: Progress, crown: Crown): boolean =>
+  head.root === rootIn(crown) && head.streams === String(streams) && head.events === String(events);
+
+const rootIn = (crown: Crown): string => crown.root().hash.toString('hex');
+
+/** Reads to the log's end, and signs what is due. @throws LogDiffers, TreeDamaged, TreeMoved, HeadKeyMissing, Unavailable */
+export async function signHeads(deps: HeadsDeps, held: Held, signal: AbortSignal): Promise<void> {
+  const { store, clock, every } = deps;
+  const end = held.compares && held.newest ? BigInt(held.newest.position) : null;
+  for await (const { events, position, live } of store.all({ after: held.readTo, prefixes, signal })) {
+    for (const event of events) {
+      if (held.compares && end !== null && event.position > end) throw differs(held);
+      held.moves.add(event);
+      held.since_ms ??= epochMs(clock.now());
+      if (held.moves.count >= every.events || event.position === end) await advance(deps, held);
+    }
+    held.readTo = position;
+    if (live) break;
+  }
+  if (signal.aborted) return;
+  if (held.compares) throw differs(held);
+  if (held.since_ms !== null && epochMs(clock.now()) - held.since_ms >= every.duration_ms) await advance(deps, held);
+}
+
+/** What was kept may be at fault; what was read from the first event on is not. */
+const differs = ({ anew, newest }: Held): Error =>
+  anew && newest
+    ? new LogDiffers(newest)
+    : new TreeDamaged('the tree of heads does not lead to the newest head: it is made again from the log');
+
+async function advance(deps: HeadsDeps, held: Held): Promise<void> {
+  const { handle, tree, keys, tellBroken } = deps;
+  const { crown, moves, newest, progress } = held;
+  if (!moves.newest) return;
+  const { position, until } = moves.newest;
+  const signs = newest === null || position > BigInt(newest.position);
+  const next = await tree.change(progress, async (change) => {
+    const more = await applyMoves(change, crown, moves.all, tellBroken);
+    const streams = (progress?.streams ?? 0n) + more.streams;
+    const to = { position, until, streams, events: (progress?.events ?? 0n) + more.events };
+    if (held.compares && newest && isAt(to, newest) && !isOf(newest, to, crown)) throw differs(held);
+    await change.moveTo(to);
+    if (signs) await appendHead(handle, await keys(), to, rootIn(crown));
+    return to;
+  });
+  if (newest && isAt(next, newest)) held.compares = false;
+  Object.assign(held, { progress: next, moves: createMoves(tellBroken), since_ms: null });
+}

@@ -1,0 +1,101 @@
+/** Whether a final pass may call a transfer final: enough nodes show it, and what only shallow blocks hold stays within its bound. */
+
+import type { Ingester, Pass, TransferLog } from '../../../commands/chainPorts.ts';
+import type { Clock } from '../../../commands/ports.ts';
+import { rescale } from '../../../domain/money.ts';
+import { type Transfer, transferId } from '../../../domain/payment/events.ts';
+import { epochMs, minute_ms } from '../../../domain/time.ts';
+import { boundedTimes } from '../../lib/boundedMap.ts';
+
+export interface ConfirmingDeps {
+  readonly ingester: Pick<Ingester, 'agreed' | 'exposureMax_usd'>;
+  readonly clock: Pick<Clock, 'now'>;
+  /** Confirmed money, in micro-USD, in blocks that the deepest pass has not come past; as far as the read models know. */
+  readonly unfinalised: () => Promise<bigint>;
+  readonly alarm: (reason: string, facts: Readonly<Record<string, string>>, message: string) => void;
+}
+
+/** The part of the bound that one range of blocks may still use up. */
+export interface Room {
+  /** @returns whether there was room for it, which is taken then */
+  take(transfer: Pick<TransferLog, 'token' | 'amount'>): boolean;
+}
+
+export interface Confirming {
+  /** False for a while after a transfer could not be confirmed. */
+  isDue(transferId: string): boolean;
+  /** Does not ask for this transfer for a while, longer each time. */
+  later(transferId: string): void;
+  /** To be asked once the read models hold all that was recorded. */
+  room(pass: Pass): Promise<Room>;
+  /** Whether enough nodes show the transfer as final. */
+  shown(
+    transfer: Transfer,
+    about: { readonly pass: Pass; readonly agreed_usd: bigint | null },
+    signal: AbortSignal,
+  ): Promise<boolean>;
+}
+
+const firstPause_ms = 2_000;
+const pauseMax_ms = minute_ms;
+/** A node that lags is no news: few answers are told of when they stay so. */
+const toldAfter_ms = 10_000;
+const toldAgain_ms = 10 * minute_ms;
+const microUsd_decimals = 6;
+
+export function createConfirming({ ingester, clock, unfinalised, alarm }: ConfirmingDeps): Confirming {
+  const firstAt = boundedTimes();
+  const dueAt = boundedTimes();
+  const toldAt = boundedTimes();
+  const now_ms = () => epochMs(clock.now());
+
+  function later(id: string): void {
+    const first_ms = firstAt.get(id) ?? now_ms();
+    firstAt.set(id, first_ms);
+    const waited_ms = now_ms() - first_ms;
+    dueAt.set(id, now_ms() + Math.min(Math.max(waited_ms, firstPause_ms), pauseMax_ms));
+  }
+
+  function tell(key: string, reason: string, facts: Readonly<Record<string, string>>, message: string): void {
+    if (now_ms() - (toldAt.get(key) ?? Number.NEGATIVE_INFINITY) < toldAgain_ms) return;
+    toldAt.set(key, now_ms());
+    alarm(reason, facts, message);
+  }
+
+  async function room(pass: Pass): Promise<Room> {
+    const { exposureMax_usd } = ingester;
+    if (pass !== 'final' || exposureMax_usd === null) return { take: () => true };
+    let taken: bigint = await unfinalised();
+    const most = rescale(exposureMax_usd, 0, microUsd_decimals);
+    return {
+      take({ token, amount }) {
+        const cost = rescale(amount, token.decimals, microUsd_decimals);
+        if (taken + cost <= most) {
+          taken += cost;
+          return true;
+        }
+        const message = `${exposureMax_usd} USD wait for the deepest finality: what comes beyond waits with them`;
+        tell('exposure', 'exposureCapped', {}, message);
+        return false;
+      },
+    };
+  }
+
+  return {
+    isDue: (id) => (dueAt.get(id) ?? 0) <= now_ms(),
+    later,
+    room,
+    async shown(transfer, { pass, agreed_usd }, signal) {
+      const { txHash, amount, token } = transfer;
+      const id = transferId(transfer);
+      const own_usd = rescale(BigInt(amount), token.decimals, 0);
+      const usd = agreed_usd !== null && agreed_usd > own_usd ? agreed_usd : own_usd;
+      const { agreed, dispute } = await ingester.agreed(transfer, { pass, usd }, signal);
+      const waits_ms = now_ms() - (firstAt.get(id) ?? now_ms());
+      if (dispute && (dispute.reason === 'nodesDisagree' || waits_ms >= toldAfter_ms))
+        tell(`${id} ${dispute.reason}`, dispute.reason, { txHash }, dispute.message);
+      if (!agreed) later(id);
+      return agreed;
+    },
+  };
+}

@@ -1,0 +1,211 @@
+/** Payins of a chain: what its live scan stands on, and what of that a rescan shares. */
+import { filter, type Observable, Subject } from 'rxjs';
+import type { Ingester } from '../../../commands/chainPorts.ts';
+import { recordUnmatched } from '../../../commands/recordUnmatched.ts';
+import { chainOf } from '../../../domain/chains.ts';
+import { payinAddress } from '../../../domain/payment/payins.ts';
+import { day_ms, hour_ms, minute_ms, plus } from '../../../domain/time.ts';
+import { projectedChannel } from '../../../projections/commit.ts';
+import { matchDeposits } from '../../../queries/deposits.ts';
+import {
+  expectedOfChain,
+  firstToWatch,
+  isChainAwaited,
+  payinsAbove,
+  payinsInBlocks,
+  pendingPayins,
+  unfinalised,
+} from '../../../queries/payins.ts';
+import type { OpenChain } from '../../chains/family.ts';
+import type { Core } from '../../core.ts';
+import { once } from '../../lib/throttle.ts';
+import { createCursors } from '../../postgres/cursors.ts';
+import type { WorkFailures } from '../../postgres/failures.ts';
+import type { RoleWorker } from '../run.ts';
+import { createConfirming } from './confirmation.ts';
+import { type HeadWatch, watchHeads } from './headWatch.ts';
+import { parkedPayinKey, parkedPayinsName, parkedPayinsWorker } from './lookUp.ts';
+import { payinsWorker, restsOf } from './payins.ts';
+import { createPushed } from './pushed.ts';
+import type { RangeDeps } from './range.ts';
+import { setsUnreadableAside, unreadable } from './roles_unreadable.ts';
+import { unexplainedName, unexplainedWorker } from './unexplained.ts';
+
+/** A chain's clock may be behind ours: the block that pays a payment can bear a time before its creation. */
+const clockDifference_ms = 10 * minute_ms;
+const projectedWait_ms = 30_000;
+/** So long a payin whose block has left is looked for: a node may have been on a branch of its own. */
+const leftFor_ms = 24 * hour_ms;
+
+/** A flood is told of once, and again when it lasts. */
+const flooded_ms = 10 * minute_ms;
+
+export function payinRange(core: Core, failures: WorkFailures, ingester: Ingester): RangeDeps {
+  const { workHandle, clock, database, caughtUp, telemetry } = core;
+  const { chainId, largeFrom } = ingester;
+  return {
+    handle: workHandle,
+    clock,
+    ingester,
+    caughtUp: (signal) => caughtUp({ signal, timeout_ms: projectedWait_ms }),
+    matchDeposits: (places) => matchDeposits(database, places),
+    async unmatched(transfer) {
+      const { txHash, to, memo } = transfer;
+      const isNew = await recordUnmatched({ handle: workHandle, clock }, transfer);
+      if (isNew)
+        telemetry.alarm('payinUnmatched', { chainId, txHash, to, memo }, 'money came whose memo is no payment’s');
+      return isNew;
+    },
+    payinsInBlocks: (hashes) => payinsInBlocks(database, chainId, hashes, largeFrom),
+    payinsAbove: (above, after, max) => payinsAbove(database, { chainId, above, largeFrom_usd: largeFrom }, after, max),
+    confirming: createConfirming({
+      ingester,
+      clock,
+      unfinalised: () => unfinalised(database, chainId),
+      alarm: (reason, facts, message) => telemetry.alarm(reason, { chainId, ...facts }, message),
+    }),
+    lost: ({ paymentId, txHash }) =>
+      telemetry.alarm('payinLost', { chainId, paymentId, txHash }, 'money that funded a payment has left its chain'),
+    beyond: once(
+      flooded_ms,
+      clock,
+      ({ paymentId }) => paymentId,
+      ({ paymentId }) =>
+        telemetry.alarm(
+          'payinBeyond',
+          { chainId, paymentId },
+          'a payment takes up no more transfers: what comes is kept apart',
+        ),
+    ),
+    async park(payment, txHash, error) {
+      const paymentId = payment?.paymentId ?? null;
+      const message = 'a transfer could not be taken up: it is set aside and tried again';
+      telemetry.alarm('payinParked', { chainId, paymentId, txHash }, message);
+      await failures.failed(parkedPayinsName(chainId), parkedPayinKey(paymentId, txHash), error, clock.now());
+    },
+    setAside: (address) =>
+      failures.note(unexplainedName(chainId), address, 'its balance is not explained yet', clock.now()),
+    stray: once(
+      day_ms,
+      clock,
+      ({ account }) => account,
+      ({ owner: address, account, token, amount }) =>
+        telemetry.alarm(
+          'depositStray',
+          { chainId, address, account, token, amount: String(amount) },
+          'a deposit holds tokens that no payin is read from',
+        ),
+    ),
+    setUnreadableAside: setsUnreadableAside(core, failures, chainId),
+  };
+}
+
+/**
+ * The scan of a chain, woken by its head, and the transfers that it set aside.
+ * @param changes of the read models of work
+ */
+export function payinWorkers(
+  core: Core,
+  failures: WorkFailures,
+  { ingester, poll_ms, pushes }: OpenChain,
+  changes: Changes,
+): readonly RoleWorker[] {
+  const { clock, crash, database, telemetry } = core;
+  const { chainId, nodeHeads } = ingester;
+  const cursors = createCursors(database);
+  const oursAmong = async (accounts: readonly string[]) => {
+    const places = accounts.map((account) => payinAddress(account, null));
+    const own = new Set((await matchDeposits(database, places)).map(({ address }) => address));
+    return accounts.filter((_, at) => own.has(places[at]?.address ?? ''));
+  };
+  const pushed =
+    pushes &&
+    createPushed({
+      pushes,
+      clock,
+      block_ms: chainOf(chainId).block_ms,
+      isAwaited: () => heads.isAwaited(),
+      oursAmong,
+      lookFirst: ingester.lookFirst,
+      count: (to, transfers) => telemetry.countPushed(chainId, to, transfers),
+    });
+  const heads: HeadWatch = watchHeads({
+    pushed,
+    nodeHeads,
+    clock,
+    poll_ms,
+    isAwaited: () => isChainAwaited(database, chainId),
+    changes: changes.count,
+    changed: changes.seen,
+  });
+  const range = payinRange(core, failures, ingester);
+  const leftAfter = () => plus(clock.now(), -leftFor_ms);
+  const scan = payinsWorker({
+    ...range,
+    crash,
+    moves: heads.moves,
+    rest_ms: restsOf(poll_ms),
+    changes: changes.count,
+    expected: (after) => expectedOfChain(database, { chainId, after, leftAfter: leftAfter() }),
+    pendingPayins: (upTo, largeFrom_usd) =>
+      pendingPayins(database, { chainId, upTo, largeFrom_usd, leftAfter: leftAfter() }),
+    loadCursor: (pass) => cursors.load(chainId, pass),
+    saveCursor: (next, previous) => cursors.save(next, previous),
+    endPassed: cursors.tellEndPassed,
+    missed: ({ from, to }) =>
+      telemetry.alarm(
+        'ledgersMissed',
+        { chainId, from: String(from), to: String(to) },
+        'no node remembers these ledgers: what they held for us has not been seen',
+      ),
+    startFrom: async () => plus((await firstToWatch(database)) ?? clock.now(), -clockDifference_ms),
+  });
+  const parked = parkedPayinsWorker({
+    ...range,
+    due: (max, now) => failures.due(parkedPayinsName(chainId), max, now),
+  });
+  return [
+    { worker: scan, wake: heads.moved },
+    { worker: parked },
+    ...unexplained(core, failures, ingester).map((worker) => ({ worker })),
+    unreadable(core, range),
+  ];
+}
+
+function unexplained(core: Core, failures: WorkFailures, ingester: Ingester): readonly RoleWorker['worker'][] {
+  const { chainId, readDeposit } = ingester;
+  if (!readDeposit) return [];
+  const worker = unexplainedWorker({
+    ...payinRange(core, failures, ingester),
+    ingester: { ...ingester, readDeposit },
+    due: (max, now) => failures.due(unexplainedName(chainId), max, now),
+    alarm: (address) =>
+      core.telemetry.alarm(
+        'depositUnexplained',
+        { chainId, address },
+        'a deposit holds what its history does not explain: it is set aside and read again by itself',
+      ),
+  });
+  return [worker];
+}
+
+/** Of the read models of work. */
+export interface Changes {
+  /** So many have been seen. */
+  count(): number;
+  readonly seen: Observable<unknown>;
+}
+
+/** Whoever listens anew was told nothing meanwhile: that counts as a change, too. */
+export function followChanges({ notifications }: Pick<Core, 'notifications'>, signal: AbortSignal): Changes {
+  let count = 0;
+  const seen = new Subject<void>();
+  const following = notifications
+    .pipe(filter(({ channel, payload }) => channel === projectedChannel && !payload.startsWith('reports ')))
+    .subscribe(() => {
+      count += 1;
+      seen.next();
+    });
+  signal.addEventListener('abort', () => following.unsubscribe(), { once: true });
+  return { count: () => count, seen };
+}

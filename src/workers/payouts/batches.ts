@@ -1,0 +1,104 @@
+/** Puts payouts of one token together where that is cheaper: as soon as there are enough, or when the oldest has waited long enough. */
+
+import type { Clock } from '../../../commands/ports.ts';
+import type { ChainId } from '../../../domain/chains.ts';
+import { epochMs, type Instant, instant, plus } from '../../../domain/time.ts';
+import type { WaitingPayout } from '../../../queries/transfers.ts';
+import type { Worker } from '../engine.ts';
+import { type BatchDeps, type PutTogether, putTogether } from './open.ts';
+
+export interface BatchesDeps extends BatchDeps {
+  readonly clock: Pick<Clock, 'now'>;
+  /** Payouts in one batch. */
+  readonly most: number;
+  readonly together: Together;
+  /** Payouts on the chain that nothing was signed for yet, the oldest first. */
+  readonly waiting: (max: number, now: Instant) => Promise<readonly WaitingPayout[]>;
+  readonly tell: (told: { batch: string | null; together: number; alone: number; why?: string }) => void;
+}
+
+/**
+ * What the worker of transfers and whoever puts payouts together know of each other, in one process. Nothing depends on it but who is
+ * faster: a payment's stream decides whether it is paid by itself.
+ */
+export interface Together {
+  readonly wait_ms: number;
+  /** Which payouts the worker of transfers leaves alone: those that are due since later, but for these. */
+  left(now: Instant): { readonly since: Instant; readonly but: readonly string[] };
+  /** Whether it was looked at before: each is, once. */
+  isNew(paymentId: string): boolean;
+  looked(paymentIds: readonly string[], isAlone: boolean, now: Instant): void;
+}
+
+/** So much longer the worker of transfers leaves payouts alone: by then they are in a batch, or never will be. */
+const grace_ms = 10_000;
+const rememberedMax = 10_000;
+const look_ms = 1_000;
+
+export function createTogether(wait_ms: number): Together {
+  const known = new Map<string, { readonly isAlone: boolean; readonly at_ms: number }>();
+  return {
+    wait_ms,
+    left(now) {
+      const since = plus(now, -(wait_ms + grace_ms));
+      const late = [...known].filter(([, { isAlone, at_ms }]) => isAlone && at_ms > epochMs(since));
+      return { since, but: late.map(([paymentId]) => paymentId) };
+    },
+    isNew: (paymentId) => !known.has(paymentId),
+    looked(paymentIds, isAlone, now) {
+      for (const each of paymentIds) known.set(each, { isAlone, at_ms: epochMs(now) });
+      for (const [oldest] of known) {
+        if (known.size <= rememberedMax) break;
+        known.delete(oldest);
+      }
+    },
+  };
+}
+
+export const batchesWorkerName = (chainId: ChainId): string => `batches:${chainId}`;
+
+export function batchesWorker(deps: BatchesDeps): Worker<ChainId> {
+  const { clock, rail, most, together, waiting, tell } = deps;
+  let next_ms = 0;
+
+  return {
+    name: batchesWorkerName(rail.chainId),
+    concurrency: 1,
+    due: async (_, now) => (epochMs(now) < next_ms ? [] : [rail.chainId]),
+    nextDue: (now) => (next_ms > epochMs(now) ? instant(next_ms) : null),
+    keyOf: String,
+    async act(_, signal) {
+      next_ms = epochMs(clock.now()) + look_ms;
+      for (let full = true; full && !signal.aborted; ) {
+        const groups = await groupsNow();
+        for (const group of groups) await form(group, signal);
+        full = groups.some(({ length }) => length === most);
+      }
+    },
+  };
+
+  /** Those whose time has come, of one token each. */
+  async function groupsNow(): Promise<readonly (readonly WaitingPayout[])[]> {
+    const now = clock.now();
+    const fresh = (await waiting(rememberedMax, now)).filter(({ paymentId }) => together.isNew(paymentId));
+    const groups = [...Map.groupBy(fresh, ({ tokenAddress }) => tokenAddress).values()];
+    return groups.filter((group) => group.length >= most || isLate(group[0], now)).map((group) => group.slice(0, most));
+  }
+
+  function isLate(oldest: WaitingPayout | undefined, now: Instant): boolean {
+    return oldest !== undefined && epochMs(now) - epochMs(oldest.dueAt) >= together.wait_ms;
+  }
+
+  async function form(group: readonly WaitingPayout[], signal: AbortSignal): Promise<void> {
+    const ids = group.map(({ paymentId }) => paymentId);
+    const put = await putTogether(deps, ids, signal).catch((error: unknown): PutTogether => {
+      signal.throwIfAborted();
+      // Whatever is wrong with it, none of them waits longer for it.
+      return { batch: null, together: [], alone: ids, why: error instanceof Error ? error.message : String(error) };
+    });
+    const { batch, why } = put;
+    together.looked(put.together, false, clock.now());
+    together.looked(batch === null ? ids : put.alone, true, clock.now());
+    tell({ batch, together: put.together.length, alone: put.alone.length, ...(why !== undefined && { why }) });
+  }
+}

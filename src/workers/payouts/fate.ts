@@ -1,0 +1,179 @@
+/**
+ * What became of a transfer's attempts, once it is known whose transaction used their nonce up. A nonce that is used up by a recorded cancel
+ * ends them. One that is used up by a transaction that the log does not know ends nothing: the log has lost its end, or somebody else has
+ * the key, and to sign anew could pay twice.
+ */
+
+import { currentState, type Handle } from '../../../commands/handle.ts';
+import { loadFrom, type TransferOwners } from '../../../commands/outgoing.ts';
+import type { Clock } from '../../../commands/ports.ts';
+import { type Fate, isDecided, type PayoutRail, type Sent } from '../../../commands/transferPorts.ts';
+import { type ChainId, chainOf } from '../../../domain/chains.ts';
+import { assert, isRefusal, type Refusal } from '../../../domain/decider.ts';
+import { epochMs, minute_ms } from '../../../domain/time.ts';
+import type { TransferKey } from '../../../domain/transfer/key.ts';
+import type { Order } from '../../../domain/transfer/leg.ts';
+import type { SignedAttempt } from '../../../domain/transfer/shapes.ts';
+import { objectionTo, reportTaken } from '../../../domain/treasury/objections.ts';
+import {
+  type Cancelled,
+  type TakenNonce,
+  type TreasuryState,
+  treasury,
+  treasuryInstance,
+} from '../../../domain/treasury/state.ts';
+
+interface Deps {
+  readonly handle: Handle;
+  readonly clock: Clock;
+  readonly rail: Pick<PayoutRail, 'chainId' | 'fate' | 'canLand'>;
+  readonly owners: TransferOwners;
+}
+
+/** The transfer whose attempts share a nonce, and those that the chain is asked about. */
+interface Asked {
+  readonly key: TransferKey;
+  readonly attempts: readonly Sent[];
+}
+
+interface UsedNonce {
+  readonly account: string;
+  readonly nonce: bigint;
+}
+
+/** Blocks are seconds apart: what is outstanding for so long is in need of somebody. */
+export const stuckAfter_ms = 10 * minute_ms;
+
+/** Cancels among attempts; those are numbered from 1. */
+const notAnAttempt = 0;
+
+/** A nonce's recorded cancels, as a chain is asked about them. */
+export function cancelsOf({ nonce, signed }: Cancelled, chainId: ChainId, account: string): readonly Sent[] {
+  const [token] = chainOf(chainId).tokens;
+  assert(token !== undefined, 'every chain has a token');
+  const numbered = { attempt: notAnAttempt, account, nonce: nonce.toString(), validUntil: null };
+  const nothing = { ...numbered, token, receiver: account, amount: '0' };
+  return signed.map(({ hash, bytes, signedAt }) => ({ ...nothing, hash, bytes: bytes ?? '', signedAt }));
+}
+
+/** A transfer's attempts, as a chain is asked about them. */
+export const sentOf = ({ form }: Pick<Order, 'form'>, attempts: readonly SignedAttempt[]): readonly Sent[] =>
+  form ? attempts.map((attempt) => ({ ...attempt, form })) : attempts;
+
+/** What a transfer signed with a nonce of an account, as its stream has it now. */
+export async function attemptsWith(
+  owners: TransferOwners,
+  key: TransferKey,
+  { account, nonce }: UsedNonce,
+): Promise<readonly Sent[]> {
+  const leg = (await loadFrom(owners, key))?.leg;
+  if (!leg) return [];
+  const signed = leg.attempts.map((attempt) => attempt.signed);
+  return sentOf(
+    leg.order,
+    signed.filter((each) => each.account === account && each.nonce === nonce.toString()),
+  );
+}
+
+/** @param attempts that share one nonce; @returns a refusal when a transaction used it that is recorded nowhere: nothing is signed then */
+export async function knownFate(
+  deps: Deps,
+  key: TransferKey,
+  attempts: readonly Sent[],
+  signal: AbortSignal,
+): Promise<Fate | Refusal> {
+  const fate = await deps.rail.fate(attempts, signal);
+  const [attempt] = attempts;
+  if (!attempt?.nonce) return fate;
+  const used = { account: attempt.account, nonce: BigInt(attempt.nonce) };
+  const asked = { key, attempts };
+  if (fate.kind === 'dead' && fate.proof.reason === 'nonceUsed') {
+    const beside = await fateBesideCancel(deps, used, attempts, signal);
+    // Of `unknown`, too: the nodes have gone away meanwhile, and the cancel may have done it.
+    if (beside) return beside;
+    return report(deps, { ...used, detail: fate.proof.detail, proven: true }, asked, fate);
+  }
+  const unclear = fate.kind === 'unknown' || (fate.kind === 'pending' && fate.dispute !== undefined);
+  return unclear && (await isOver(deps, attempt, signal)) ? afterwards(deps, used, asked, fate, signal) : fate;
+}
+
+/**
+ * Whether the nonce is used up and the nodes cannot say by what: they remember accounts for a short while only. Asked when no attempt was
+ * known for a while, for nodes that lag know it later.
+ */
+async function isOver({ clock, rail }: Deps, attempt: Sent, signal: AbortSignal): Promise<boolean> {
+  if (epochMs(clock.now()) - epochMs(attempt.signedAt) < minute_ms) return false;
+  return !(await rail.canLand(attempt, signal));
+}
+
+/** What is recorded tells what the nodes do not: a cancel, or what was seen while they knew. */
+async function afterwards(
+  deps: Deps,
+  used: UsedNonce,
+  asked: Asked,
+  fate: Fate,
+  signal: AbortSignal,
+): Promise<Fate | Refusal> {
+  const { attempts } = asked;
+  const { explained, taken } = await treasuryOf(deps, used.account);
+  const seen = explained.find(({ nonce, proven }) => nonce === used.nonce && proven);
+  if (seen) return deadBy(attempts, seen.detail);
+  const beside = await fateBesideCancel(deps, used, attempts, signal);
+  if (beside && isDecided(beside)) return beside;
+  const [{ hash, signedAt } = { hash: '', signedAt: deps.clock.now() }] = attempts;
+  const isKnown = taken.some(({ nonce }) => nonce === used.nonce);
+  if (!isKnown && epochMs(deps.clock.now()) - epochMs(signedAt) < stuckAfter_ms) return fate;
+  const detail = `nonce ${used.nonce} is used up for good, and no node can say whether by ${hash}`;
+  return report(deps, { ...used, detail, proven: false }, asked, fate);
+}
+
+const deadBy = (attempts: readonly Sent[], detail: string): Fate => ({
+  kind: 'dead',
+  attempts: attempts.map(({ attempt }) => attempt),
+  proof: { reason: 'nonceUsed', detail },
+});
+
+const treasuryOf = ({ handle, rail }: Deps, account: string): Promise<TreasuryState> =>
+  currentState(handle, treasury, treasuryInstance(rail.chainId, account));
+
+/** Undefined when the nonce was never cancelled, or no cancel has used it. */
+async function fateBesideCancel(
+  deps: Deps,
+  { account, nonce }: UsedNonce,
+  attempts: readonly Sent[],
+  signal: AbortSignal,
+): Promise<Fate | undefined> {
+  const { cancelled } = await treasuryOf(deps, account);
+  const own = cancelled.find((each) => each.nonce === nonce);
+  if (!own) return undefined;
+  const { rail } = deps;
+  const fate = await rail.fate([...attempts, ...cancelsOf(own, rail.chainId, account)], signal);
+  if (fate.kind === 'final' && fate.attempt === notAnAttempt)
+    return deadBy(attempts, `cancel ${fate.hash} in block ${fate.blockNumber} used nonce ${nonce}`);
+  if (fate.kind !== 'dead') return fate;
+  return fate.proof.reason === 'nonceUsed' ? undefined : deadBy(attempts, fate.proof.detail);
+}
+
+/** The account signs nothing from now on. @param fate what stands when an operator has explained the nonce */
+async function report(
+  { handle, clock, rail, owners }: Deps,
+  { account, ...used }: UsedNonce & TakenNonce,
+  { key, attempts }: Asked,
+  fate: Fate,
+): Promise<Fate | Refusal> {
+  // Whatever is sent is recorded before: what another instance signed meanwhile is no stranger's, and the next look asks about it too.
+  // What lapsed under the nonce before was not asked about, and cannot have used it.
+  const newest = Math.max(...attempts.map(({ attempt }) => attempt));
+  const recorded = await attemptsWith(owners, key, { account, ...used });
+  if (recorded.some(({ attempt }) => attempt > newest)) return { kind: 'pending', mined: true };
+  const now = clock.now();
+  const reported = await handle(
+    treasury,
+    treasuryInstance(rail.chainId, account),
+    (state) => reportTaken(state, { ...used, now }),
+    { cause: 'worker:nonces nonce taken', appId: null },
+  );
+  if (isRefusal(reported)) return reported;
+  const isTaken = reported.state.taken.some(({ nonce }) => nonce === used.nonce);
+  return (isTaken && objectionTo(reported.state)) || fate;
+}

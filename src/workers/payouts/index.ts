@@ -1,0 +1,218 @@
+/** What leaves the treasury: one worker per chain drives the transfers of all owners, another looks after their nonces, a third looks again. */
+
+import type { TransferOwners } from '../../../commands/outgoing.ts';
+import { Unavailable } from '../../../commands/ports.ts';
+import type { PayoutRail } from '../../../commands/transferPorts.ts';
+import { type ChainId, chainOf } from '../../../domain/chains.ts';
+import { assert, isRefusal } from '../../../domain/decider.ts';
+import { hour_ms } from '../../../domain/time.ts';
+import { referenceOf, type TransferKey } from '../../../domain/transfer/key.ts';
+import {
+  dueTransfers,
+  recentTransfers,
+  settledTransfers,
+  unsettledOf,
+  waitingPayouts,
+} from '../../../queries/transfers.ts';
+import { derivesDepositFromPayment, ownDepositsOf } from '../../chains/families.ts';
+import type { SpentLately } from '../../chains/money/spentLately.ts';
+import type { Signers } from '../../chains/open.ts';
+import type { Core } from '../../core.ts';
+import { inTurn } from '../../lib/serialize.ts';
+import { arePayoutsToPause, payoutsArePaused } from '../../postgres/payoutsToPause.ts';
+import { notePayoutWait, payoutsWaitingSince } from '../../postgres/payoutWaits.ts';
+import type { RoleWorker } from '../run.ts';
+import { pausePayouts } from '../treasury/account.ts';
+import { owedOn } from '../treasury/index.ts';
+import { compareOutflows } from '../treasury/outflows.ts';
+import { strangersOn } from '../treasury/strangers.ts';
+import { pauseAfterRestore } from './afterRestore.ts';
+import { auditWorker } from './audit.ts';
+import { batchesWorker, createTogether } from './batches.ts';
+import { createFundingProof, createUnmatchedProof } from './fundingProof.ts';
+import { createFundingUses, type FundingUses } from './fundingUses.ts';
+import { noncesWorker } from './nonces.ts';
+import { numberingMemory } from './numberingAccounts.ts';
+import { operationOwner } from './operations.ts';
+import { createOutflowCheck } from './outflows.ts';
+import { payoutOwner, refundOwner } from './owners.ts';
+import { batchOwner } from './owners_batches.ts';
+import { createOwnMoney, type OwnMoney } from './ownMoney.ts';
+import { createRecall } from './recall.ts';
+import type { OwedOn } from './spare.ts';
+import { impossibleWorker } from './transfers_impossible.ts';
+import { unmatchedRefundOwner } from './unmatched.ts';
+import { createUnderway } from './unsettledAmounts.ts';
+import { transfersWorker, transfersWorkerName } from './worker.ts';
+
+/** As many as the signers remember. */
+const recentMax = 100_000;
+const auditIdle_ms = 30_000;
+const noncesIdle_ms = 5_000;
+const impossibleIdle_ms = 60_000;
+const batchesIdle_ms = 1_000;
+const lookLeast_ms = 200;
+
+export interface OwnerNeeds extends Pick<Core, 'workHandle' | 'clock' | 'chains'> {
+  /** What a withdrawal must leave. */
+  readonly owed: OwedOn;
+  /** Null on an instance whose signer checks whose money a transfer is made from, or that signs nothing. */
+  readonly own: OwnMoney | null;
+  /** Null likewise. */
+  readonly uses: FundingUses | null;
+}
+
+/** Every stream that may owe a transfer; the only list of them. */
+export function transferOwners({ workHandle: handle, clock, chains, owed, own, uses }: OwnerNeeds): TransferOwners {
+  const ofPayments = { handle, clock, proveFunding: createFundingProof(chains, own, uses) };
+  const railOf = (chainId: ChainId) => chains.get(chainId)?.rail;
+  return {
+    payout: payoutOwner(ofPayments),
+    refund: refundOwner(ofPayments),
+    batch: batchOwner(ofPayments),
+    operation: operationOwner({ handle, clock, railOf, owedOn: owed }),
+    unmatchedRefund: unmatchedRefundOwner({ handle, clock, proveMoney: createUnmatchedProof(chains, own, uses) }),
+  };
+}
+
+/** A signer of its own checks the same for itself, and alone can tell whose deposits on Solana are. */
+function ownMoneyOf({ config, workHandle: handle, store, chains }: Core): OwnMoney | null {
+  if (config.signing.remote !== null) return null;
+  const ingesters = new Map([...chains].map(([chainId, { ingester }]) => [chainId, ingester]));
+  return createOwnMoney({ handle, store: store.workers, ingesters, isOwnDeposit: ownDepositsOf(config.treasuries) });
+}
+
+function fundingUsesOf({ config, workHandle: handle, clock }: Core): FundingUses | null {
+  return config.signing.remote === null ? createFundingUses({ handle, clock, derivesDepositFromPayment }) : null;
+}
+
+const ownersOn = (core: Core): TransferOwners =>
+  transferOwners({ ...core, owed: owedOn(core.database), own: ownMoneyOf(core), uses: fundingUsesOf(core) });
+
+/** All in one instance: the signers' hourly limit counts over all chains. */
+export function transferWorkers(core: Core, signers: Signers, lately: SpentLately): readonly RoleWorker[] {
+  const { workHandle, clock, crash, chains, database, telemetry } = core;
+  const turn = inTurn();
+  const owners = ownersOn(core);
+  const recent = (since: Parameters<typeof recentTransfers>[1]['since']) =>
+    recentTransfers(database, { since, max: recentMax });
+  const coins = new Map(core.config.chains.map(({ chainId, coin }) => [chainId, coin]));
+  const recall = createRecall({ clock, lately, owners, coins, recent });
+  return [...chains].flatMap(([chainId, { rail, poll_ms }]) => {
+    const signer = signers.get(chainOf(chainId).family);
+    assert(signer !== undefined, `configuration gives a key for chain ${chainId}`);
+    const worker = transfersWorkerName(chainId);
+    const memory = numberingMemory();
+    const oneByOne = <T>(work: () => Promise<T>) => turn(worker, work);
+    const signing = { handle: workHandle, clock, rail, signer, memory, owners, inTurn: oneByOne };
+    const outflows = createOutflowCheck({
+      clock,
+      compare: async (signal) => {
+        const { found, unseenBefore } = await compareOutflows(strangersOn(core, chainId, owners), signal);
+        return { unknown: found.length, unseenBefore };
+      },
+      alarm: (reason, message) => telemetry.alarm(reason, { chainId }, message),
+    });
+    const restored = restoredOn(core, rail);
+    const settings = core.config.chains.find((chain) => chain.chainId === chainId)?.payoutBatch;
+    const together = settings && createTogether(settings.wait_s * 1_000);
+    const transfers = {
+      worker: transfersWorker({
+        ...signing,
+        crash,
+        poll_ms,
+        look_ms: lookAt(chainId, poll_ms),
+        due: async (max, now) => {
+          await restored();
+          await recall();
+          await outflows();
+          const left = together && { together: together.left(now) };
+          return await dueTransfers(database, { worker, chainId, max, now, ...left });
+        },
+        refused: (kind, detail) => telemetry.countRefusal(chainId, kind, detail),
+        alarm: (key, reason, message) => telemetry.alarm(reason, factsOf(chainId, key), message),
+        noteWait: (key, reason, message) => {
+          const wait = { paymentId: referenceOf(key), chainId, reason, message };
+          void notePayoutWait(database, wait, clock.now()).catch(() => {});
+        },
+        underway: createUnderway((token, but) => unsettledOf(database, { chainId, token, but }), clock),
+      }),
+      // Nobody wakes it for those that are to be paid by themselves after all.
+      ...(together && { idle_ms: batchesIdle_ms }),
+    };
+    const nonces = { worker: noncesWorker({ ...signing, alarm: telemetry.alarm }), idle_ms: noncesIdle_ms };
+    if (!settings || !together || !rail.batching) return [transfers, nonces];
+    const batches = batchesWorker({
+      handle: workHandle,
+      clock,
+      crash,
+      rail,
+      batching: rail.batching,
+      together,
+      ...settings,
+      waiting: (max, now) => waitingPayouts(database, { worker, chainId, max, now }),
+      tell: (told) => telemetry.logger.info({ chainId, ...told }, 'payouts are put together'),
+    });
+    return [transfers, nonces, { worker: batches, idle_ms: batchesIdle_ms }];
+  });
+}
+
+/** A nonce comes free with a block: an account that has none to give is looked at once a block, and no more often than a few times a second. */
+const lookAt = (chainId: ChainId, poll_ms: number): number =>
+  Math.min(poll_ms, Math.max(chainOf(chainId).block_ms, lookLeast_ms));
+
+const restoredReason = 'the log was restored from a backup: compare the treasury first, docs/operations.md, Backup';
+
+/** Before its first look for transfers a chain's worker pauses them if the log was restored. */
+function restoredOn({ workHandle: handle, clock, database, telemetry }: Core, rail: PayoutRail): () => Promise<void> {
+  const { chainId } = rail;
+  return pauseAfterRestore({
+    toPause: () => arePayoutsToPause(database, chainId),
+    async pause() {
+      const paused = await pausePayouts({ handle, clock }, rail, restoredReason, { cause: 'worker:payouts' });
+      if (isRefusal(paused)) throw new Unavailable(paused.message);
+      const message = `payouts are paused: ${restoredReason}; then npm run treasury -- resume`;
+      telemetry.alarm('logRestored', { chainId }, message);
+    },
+    paused: () => payoutsArePaused(database, chainId),
+  });
+}
+
+/** None where payouts are never given up. */
+export function impossiblePayouts(core: Core): readonly RoleWorker[] {
+  const { config, workHandle: handle, clock, chains, database, telemetry } = core;
+  if (config.payoutImpossible_hours === 0) return [];
+  const worker = impossibleWorker({
+    handle,
+    clock,
+    owners: ownersOn(core),
+    rails: new Map([...chains].map(([id, { rail }]) => [id, rail])),
+    after_ms: config.payoutImpossible_hours * hour_ms,
+    refusedSince: (since, max) => payoutsWaitingSince(database, 'refusedByToken', since, max),
+    alarm: ({ chainId, paymentId }, message) => telemetry.alarm('payoutImpossible', { chainId, paymentId }, message),
+  });
+  return [{ worker, idle_ms: impossibleIdle_ms }];
+}
+
+export function transferAudits(core: Core): readonly RoleWorker[] {
+  const { chains, database, telemetry } = core;
+  const owners = ownersOn(core);
+  return [...chains].map(([chainId, { rail }]) => ({
+    worker: auditWorker({
+      owners,
+      rail,
+      settledSince: (since, max) => settledTransfers(database, { chainId, since, max }),
+      alarm: (key, hash) =>
+        telemetry.alarm(
+          `${key.kind}Orphaned`,
+          { ...factsOf(chainId, key), hash },
+          'a settled transfer left its chain: its bytes are sent again',
+        ),
+    }),
+    idle_ms: auditIdle_ms,
+  }));
+}
+
+/** What alarms name a transfer by. */
+const factsOf = (chainId: ChainId, key: TransferKey) =>
+  key.kind === 'payout' ? { chainId, paymentId: key.id } : { chainId, transfer: referenceOf(key) };

@@ -1,0 +1,261 @@
+/** The accounts whose nonces number transfers: which one takes a transfer, whether it may, and how a nonce is taken. */
+import { hash } from 'node:crypto';
+import { currentState, type Handle } from '../../../commands/handle.ts';
+import type { Clock } from '../../../commands/ports.ts';
+import type { NumberingAccount, PayoutRail } from '../../../commands/transferPorts.ts';
+import { assert, type Cause, isRefusal, type Refusal, refuse } from '../../../domain/decider.ts';
+import { epochMs } from '../../../domain/time.ts';
+import type { Moved, Purpose } from '../../../domain/treasury/events.ts';
+import { assignNonce, nonceOf, openAndAssign, openTreasury, unminedOf } from '../../../domain/treasury/nonces.ts';
+import { behindChain, objectionTo, whilePaused } from '../../../domain/treasury/objections.ts';
+import { type TreasuryState, treasury, treasuryInstance } from '../../../domain/treasury/state.ts';
+import { createReserved, type Reserved } from './reserved.ts';
+
+export interface NumberingDeps {
+  readonly handle: Handle;
+  readonly clock: Clock;
+  readonly rail: Pick<PayoutRail, 'chainId' | 'account' | 'minedNonce' | 'provenNonce' | 'numberingAccounts'>;
+  readonly memory: NumberingMemory;
+}
+
+/** What this process last saw of a rail's numbering accounts. Only one process assigns their nonces at a time; appends decide, not this. */
+export interface NumberingMemory {
+  accounts: readonly NumberingAccount[];
+  accountsAt_ms: number;
+  readonly states: Map<string, TreasuryState>;
+  readonly reserved: Reserved;
+  /** References of transfers that are prepared, or about to be, and wait for a nonce. */
+  readonly waiting: Set<string>;
+  /** The next look at the accounts, for all who wait for it. */
+  looking: Promise<readonly NumberingAccount[]> | null;
+}
+
+export const numberingMemory = (): NumberingMemory => ({
+  accounts: [],
+  accountsAt_ms: 0,
+  states: new Map(),
+  reserved: createReserved(),
+  waiting: new Set(),
+  looking: null,
+});
+
+/** Empty where the chain has no nonces. */
+export async function numberingAccountsOf(
+  { rail, clock, memory }: Pick<NumberingDeps, 'rail' | 'clock' | 'memory'>,
+  signal: AbortSignal,
+): Promise<readonly NumberingAccount[]> {
+  memory.accounts = await (rail.numberingAccounts?.(signal) ?? itself(rail, signal));
+  memory.accountsAt_ms = epochMs(clock.now());
+  return memory.accounts;
+}
+
+async function itself(
+  rail: Pick<PayoutRail, 'account' | 'minedNonce'>,
+  signal: AbortSignal,
+): Promise<readonly NumberingAccount[]> {
+  const minedNonce = await rail.minedNonce(signal);
+  return minedNonce === null ? [] : [{ account: rail.account, minedNonce, unused: false }];
+}
+
+/**
+ * Chooses the account that numbers a transfer, the same one each time: a restart goes on with the nonce that was assigned. An account
+ * that is added takes its share of all transfers. One that is removed leaves its transfers to the others. No other transfer changes its
+ * account (rendezvous hashing).
+ */
+export const numberingAccountFor = (
+  accounts: readonly NumberingAccount[],
+  reference: string,
+): NumberingAccount | undefined =>
+  accounts
+    .map((numbering) => ({ numbering, weight: hash('sha256', `${numbering.account} ${reference}`) }))
+    .toSorted((a, b) => (a.weight < b.weight ? 1 : -1))[0]?.numbering;
+
+/** The account that numbers a transfer, and all those of which it was chosen. */
+export interface Chosen {
+  readonly numbering: NumberingAccount;
+  readonly accounts: readonly NumberingAccount[];
+}
+
+/** What a nonce is wanted for. */
+export interface Wanted {
+  readonly purpose: Purpose;
+  readonly moves: Moved;
+}
+
+/** Who has the treasury's stream change: the worker, for that transfer. */
+export const causeOf = ({ kind, reference }: Pick<Purpose, 'kind' | 'reference'>): Cause =>
+  `worker:${kind}s ${reference}`;
+
+/** Takes the account's next nonce for a purpose, or finds the one that the purpose has already. */
+export async function takeNonce(deps: NumberingDeps, chosen: Chosen, wanted: Wanted): Promise<bigint | Refusal> {
+  const { handle, clock, rail } = deps;
+  const closed = (await admit(deps, chosen)) ?? (await unprovenBeginning(deps, chosen.numbering));
+  if (closed) return forgetting(deps, closed);
+  const { account, minedNonce } = chosen.numbering;
+  const at = { ...wanted, chainId: rail.chainId, account, minedNonce, now: clock.now() };
+  const handled = await handle(treasury, treasuryInstance(rail.chainId, account), (state) => openAndAssign(state, at), {
+    cause: causeOf(wanted.purpose),
+    appId: null,
+  });
+  if (isRefusal(handled)) return forgetting(deps, handled);
+  deps.memory.states.set(account, handled.state);
+  deps.memory.reserved.release(wanted.purpose.reference);
+  const nonce = nonceOf(handled.state, wanted.purpose);
+  assert(nonce !== null, 'an assigned nonce is found by its purpose');
+  return nonce;
+}
+
+/** A history that begins above the account's next nonce leaves a gap for ever, and nothing behind it is mined. */
+async function unprovenBeginning(
+  deps: NumberingDeps,
+  { account, minedNonce }: NumberingAccount,
+): Promise<Refusal | undefined> {
+  const { rail, memory } = deps;
+  if (!rail.provenNonce) return undefined;
+  const { opened } = memory.states.get(account) ?? (await stateOf(deps, account));
+  if (opened || (await rail.provenNonce()) === minedNonce) return undefined;
+  const message = `the nodes of chain ${rail.chainId} do not agree on the next nonce of ${account}: its history begins when they do`;
+  return refuse('treasuryBusy', message);
+}
+
+/** The log refused what was remembered to be possible: payouts were paused, or another process has been here. */
+function forgetting({ memory }: Pick<NumberingDeps, 'memory'>, refusal: Refusal): Refusal {
+  memory.states.clear();
+  return refusal;
+}
+
+/** Why the purpose would get no nonce now. Nothing is taken. What is remembered may say that it gets one; only the log says that it does not. */
+export async function refusalToNumber(
+  deps: NumberingDeps,
+  chosen: Chosen,
+  wanted: Wanted,
+): Promise<Refusal | undefined> {
+  const { account } = chosen.numbering;
+  const own = deps.rail.account;
+  const { states } = deps.memory;
+  const [remembered, paused] = [states.get(account), states.get(own)];
+  if (remembered && paused && !refusalIn(remembered, paused, deps, chosen, wanted)) return undefined;
+  const state = await stateOf(deps, account);
+  return refusalIn(state, account === own ? state : await stateOf(deps, own), deps, chosen, wanted);
+}
+
+function refusalIn(
+  state: TreasuryState,
+  own: TreasuryState,
+  { clock }: Pick<NumberingDeps, 'clock'>,
+  { numbering: { minedNonce } }: Chosen,
+  wanted: Wanted,
+): Refusal | undefined {
+  const decided = state.opened ? assignNonce(state, { ...wanted, minedNonce, now: clock.now() }) : [];
+  return whilePaused(own) ?? (isRefusal(decided) ? decided : undefined);
+}
+
+/**
+ * Why the account that numbers a transfer has no nonce to give for it, as it was last seen; undefined when it has one, or was never seen.
+ * Asks nobody: many may wait for the same account.
+ */
+export function busyAsSeen(
+  { clock, memory }: Pick<NumberingDeps, 'clock' | 'memory'>,
+  wanted: Wanted,
+): Refusal | undefined {
+  const numbering = numberingAccountFor(memory.accounts, wanted.purpose.reference);
+  const state = numbering && memory.states.get(numbering.account);
+  if (!state) return undefined;
+  const decided = assignNonce(state, { ...wanted, minedNonce: numbering.minedNonce, now: clock.now() });
+  return isRefusal(decided) && decided.refused === 'treasuryBusy' ? decided : undefined;
+}
+
+/** Whether the accounts were seen no longer ago than that. */
+export const wereSeen = ({ clock, memory }: Pick<NumberingDeps, 'clock' | 'memory'>, lately_ms: number): boolean =>
+  epochMs(clock.now()) - memory.accountsAt_ms < lately_ms;
+
+/**
+ * What transfers under way, and those that are prepared meanwhile, will take of a token beside what the treasury's balance shows, over all its
+ * numbering accounts. Its own amount is reserved from now on, until it has a nonce or is released.
+ */
+export async function spokenFor(
+  deps: NumberingDeps,
+  { accounts }: Chosen,
+  { purpose, moves }: Wanted,
+): Promise<bigint> {
+  // Before the states are looked at: what has a nonce by then counts twice, and not never.
+  const others = deps.memory.reserved.take(purpose.reference, moves.token, BigInt(moves.amount));
+  const known = async (account: string) => deps.memory.states.get(account) ?? stateOf(deps, account);
+  const states = await Promise.all(accounts.map(({ account }) => known(account)));
+  const sums = states.map((state, at) => unminedOf(state, moves.token, accounts[at]?.minedNonce ?? 0n, purpose));
+  return sums.reduce((sum, amount) => sum + amount, others);
+}
+
+/** Whether the purpose has a nonce of the account, as far as is remembered. */
+export const hasNonce = (
+  { memory }: Pick<NumberingDeps, 'memory'>,
+  { numbering }: Chosen,
+  { purpose }: Wanted,
+): boolean => {
+  const state = memory.states.get(numbering.account);
+  return state === undefined || nonceOf(state, purpose) !== null;
+};
+
+/** Why nothing is signed with an account now, not even a fee bump. Payouts are paused in the treasury’s own stream, for all its accounts. */
+export async function objectionToSigning(deps: NumberingDeps, account: string): Promise<Refusal | undefined> {
+  const state = await stateOf(deps, account);
+  const own = account === deps.rail.account ? state : await stateOf(deps, deps.rail.account);
+  return whilePaused(own) ?? objectionTo(state);
+}
+
+/**
+ * Refuses to number a transfer while the treasury is paused, and, before the account's first use, while the log seems not to know all
+ * that was paid. (After its first use the account's own nonce shows that.) Without this check, a payment that an old copy of the log
+ * takes for unpaid could be paid again through an account that was added since.
+ *
+ * The treasury's own stream is opened with the first use of any account, so that it can be paused.
+ */
+async function admit(deps: NumberingDeps, { numbering, accounts }: Chosen): Promise<Refusal | undefined> {
+  const { rail } = deps;
+  if (!rail.numberingAccounts) return undefined;
+  const own = accounts.find(({ account }) => account === rail.account);
+  if (own && own !== numbering) {
+    const closed = (await strangenessOf(deps, own, accounts)) ?? (await open(deps, own));
+    if (closed) return closed;
+  }
+  return strangenessOf(deps, numbering, accounts);
+}
+
+/** Of an account before its first use. */
+async function strangenessOf(
+  deps: NumberingDeps,
+  { account, unused }: NumberingAccount,
+  accounts: readonly NumberingAccount[],
+): Promise<Refusal | undefined> {
+  if ((await stateOf(deps, account)).opened) return undefined;
+  if (account !== deps.rail.account && !unused) {
+    const message = `${account} has sent transactions that the log does not know: pay from a new account instead, or find out whether they were payouts`;
+    return refuse('treasuryBehindChain', message);
+  }
+  const others = accounts.filter((other) => other.account !== account);
+  const refusals = others.map(async (other) => behindChain(await stateOf(deps, other.account), other.minedNonce));
+  return (await Promise.all(refusals)).find((refusal) => refusal !== undefined);
+}
+
+async function open(
+  { handle, clock, rail }: NumberingDeps,
+  { account, minedNonce }: NumberingAccount,
+): Promise<Refusal | undefined> {
+  const { chainId } = rail;
+  const decide = (state: TreasuryState) =>
+    whilePaused(state) ?? openTreasury(state, { chainId, account, minedNonce, now: clock.now() });
+  const opened = await handle(treasury, treasuryInstance(chainId, account), decide, {
+    cause: 'worker:payouts',
+    appId: null,
+  });
+  return isRefusal(opened) ? opened : undefined;
+}
+
+export async function stateOf(
+  { handle, rail, memory }: Pick<NumberingDeps, 'handle' | 'rail' | 'memory'>,
+  account: string,
+): Promise<TreasuryState> {
+  const state = await currentState(handle, treasury, treasuryInstance(rail.chainId, account));
+  memory.states.set(account, state);
+  return state;
+}

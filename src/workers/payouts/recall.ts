@@ -1,0 +1,95 @@
+/** The signers' hourly limits go on after a restart, and when another instance takes over: what was signed within the hour is in the log. */
+import { ChainBroken } from '../../../commands/codec.ts';
+import { loadFrom, type TransferOwners } from '../../../commands/outgoing.ts';
+import type { Clock } from '../../../commands/ports.ts';
+import type { ChainId } from '../../../domain/chains.ts';
+import { isCoin } from '../../../domain/coins.ts';
+import { microUsdDecimals, parseAmount } from '../../../domain/money.ts';
+import { type CoinPrice, coinInMicroUsd } from '../../../domain/payment/payoutCost.ts';
+import { epochMs, hour_ms, type Instant, minute_ms, plus } from '../../../domain/time.ts';
+import { moneyLeaves, referenceOf, type TransferKey } from '../../../domain/transfer/key.ts';
+import type { SignedAttempt } from '../../../domain/transfer/shapes.ts';
+import type { RecentTransfer } from '../../../queries/transfers.ts';
+import { signedCost } from '../../chains/money/signedCost.ts';
+import { spenderOf } from '../../chains/money/spending.ts';
+import type { Spent, SpentLately } from '../../chains/money/spentLately.ts';
+import { inParallel } from '../../lib/mapLimit.ts';
+
+export interface RecallDeps {
+  readonly clock: Pick<Clock, 'now'>;
+  readonly lately: SpentLately;
+  /** @throws Unavailable */
+  readonly recent: (since: Instant) => Promise<readonly RecentTransfer[]>;
+  readonly owners: TransferOwners;
+  /** What each chain's coin is worth. */
+  readonly coins: ReadonlyMap<ChainId, CoinPrice>;
+}
+
+/** Read models may be a moment late at the first time. */
+const again_ms = 10_000;
+const seldom_ms = 10 * minute_ms;
+/** Streams that are read at a time. */
+const readsAtOnce = 16;
+
+/**
+ * Asked before transfers are looked for. A transfer counts until an hour after it was settled, or longer than after it was signed: rather too
+ * long than too short.
+ */
+export function createRecall({ clock, lately, recent, owners, coins }: RecallDeps): () => Promise<void> {
+  let first_ms: number | null = null;
+  let next_ms = Number.NEGATIVE_INFINITY;
+  return async () => {
+    const now = clock.now();
+    const now_ms = epochMs(now);
+    if (now_ms < next_ms) return;
+    const since = plus(now, -hour_ms);
+    const known = new Set([...lately.entries.values()].map(({ reference }) => reference));
+    const transfers = (await recent(since)).filter(({ key }) => !known.has(referenceOf(key)));
+    const recalled = await inParallel(transfers, readsAtOnce, async (transfer) =>
+      spentBy(transfer, now_ms, worthOf(transfer, coins), signedCost(await attemptsOf(owners, transfer.key), since)),
+    );
+    lately.recall(recalled);
+    first_ms ??= now_ms;
+    next_ms = now_ms + (now_ms - first_ms < again_ms ? again_ms : seldom_ms);
+  };
+}
+
+/** All that was signed for a transfer. A stream that others wrote to holds up no other transfer: of what it cost nothing is known. */
+async function attemptsOf(owners: TransferOwners, key: TransferKey): Promise<readonly SignedAttempt[]> {
+  try {
+    return (await loadFrom(owners, key))?.leg.attempts.map(({ signed }) => signed) ?? [];
+  } catch (error) {
+    if (error instanceof ChainBroken) return [];
+    throw error;
+  }
+}
+
+const spentBy = (
+  { key, kind, appId, chainId, settledAt }: RecentTransfer,
+  now_ms: number,
+  worth_microUsd: bigint,
+  coin: bigint,
+): Spent => ({
+  chainId,
+  reference: referenceOf(key),
+  appId: spenderOf(kind, appId),
+  amount: moneyLeaves(kind) ? worth_microUsd : 0n,
+  coin,
+  at_ms: settledAt === null ? now_ms : epochMs(settledAt),
+});
+
+/** In millionths of a dollar. */
+function worthOf({ chainId, tokenAddress, amount }: RecentTransfer, coins: RecallDeps['coins']): bigint {
+  if (!isCoin({ address: tokenAddress })) return upToMicro(amount);
+  const price = coins.get(chainId);
+  const units = price && parseAmount(amount, price.decimals);
+  return price && typeof units === 'bigint' ? coinInMicroUsd(units, price) : 0n;
+}
+
+/** Rounded up. */
+function upToMicro(amount: string): bigint {
+  const [whole = '0', fraction = ''] = amount.split('.');
+  const cut = parseAmount(`${whole}.${fraction.slice(0, microUsdDecimals) || '0'}`, microUsdDecimals);
+  const down = typeof cut === 'bigint' ? cut : 0n;
+  return /[1-9]/.test(fraction.slice(microUsdDecimals)) ? down + 1n : down;
+}

@@ -1,0 +1,130 @@
+/** Knows whether each chain's treasury could pay what is owed and promised there and one payout more: within a few seconds while anybody asks. */
+
+import type { Clock } from '../../../commands/ports.ts';
+import type { PayoutRail } from '../../../commands/transferPorts.ts';
+import type { Chain, ChainId, Token } from '../../../domain/chains.ts';
+import { type Refusal, refuse } from '../../../domain/decider.ts';
+import { formatAmount } from '../../../domain/money.ts';
+import { epochMs } from '../../../domain/time.ts';
+import type { Obligation, Promised } from '../../../queries/payouts.ts';
+import { createPromises, type Promisor, routeOf } from './promises.ts';
+
+export interface RouteGuardDeps {
+  readonly clock: Clock;
+  readonly rails: readonly PayoutRail[];
+  /** The signer's limit. A payment whose payout it would not sign is refused. */
+  readonly perTransfer_usd: bigint;
+  readonly obligations: () => Promise<readonly Obligation[]>;
+  readonly promised: () => Promise<readonly Promised[]>;
+  /** Changes when what these two answer may have. */
+  readonly changes: () => number;
+  readonly alarm: (reason: string, facts: Readonly<Record<string, unknown>>, message: string) => void;
+  readonly observeFloat?: (chainId: number, token: Token, amount: bigint) => void;
+}
+
+interface Snapshot {
+  readonly at_ms: number;
+  readonly gas: bigint;
+  readonly tokens: Readonly<Record<string, bigint>>;
+}
+
+const refresh_ms = 3_000;
+/** While nobody asks, and nothing that could change what is owed happens, a balance may be as old as this. */
+const unasked_ms = 15_000;
+/** An older balance counts as unknown. */
+const stale_ms = 60_000;
+/** Anybody can ask for more than there is, repeatedly. One alarm a minute is enough. */
+const alarmAgain_ms = 60_000;
+
+export function createRouteGuard(deps: RouteGuardDeps) {
+  const { clock, rails, perTransfer_usd, obligations, promised, changes, alarm, observeFloat } = deps;
+  const promises = createPromises();
+  const floats = new Map<ChainId, Snapshot>();
+  const alarmedAt = new Map<string, number>();
+  let owed: ReadonlyMap<string, bigint> = new Map();
+  let refreshed: { readonly at_ms: number; readonly changes: number } | null = null;
+  let asked = false;
+
+  async function refresh(signal: AbortSignal): Promise<void> {
+    const at_ms = epochMs(clock.now());
+    const known = { at_ms, changes: changes() };
+    refreshed = null;
+    asked = false;
+    await Promise.all(
+      rails.map(async (rail) => {
+        const balances = await rail.balances(signal).catch(() => undefined);
+        if (balances) floats.set(rail.chainId, { at_ms, ...balances });
+      }),
+    );
+    const [sums, open] = await Promise.all([obligations(), promised()]);
+    owed = new Map(sums.map(({ chainId, tokenAddress, amount }) => [routeOf(chainId, tokenAddress), amount]));
+    promises.known(open);
+    // A chain that did not answer is asked again soon.
+    if (rails.every(({ chainId }) => floats.get(chainId)?.at_ms === at_ms)) refreshed = known;
+  }
+
+  const isDue = () => asked || refreshed?.changes !== changes() || epochMs(clock.now()) - refreshed.at_ms >= unasked_ms;
+
+  function raise(route: string, facts: Readonly<Record<string, unknown>>): void {
+    const now_ms = epochMs(clock.now());
+    if (now_ms - (alarmedAt.get(route) ?? Number.NEGATIVE_INFINITY) < alarmAgain_ms) return;
+    alarmedAt.set(route, now_ms);
+    alarm('routeUnavailable', facts, 'a payment was refused because the treasury cannot cover it: add float or gas');
+  }
+
+  function look(chain: Chain, token: Token, amount: bigint | null, pointer: string, by: Promisor): Refusal | undefined {
+    if (amount !== null && amount > perTransfer_usd * 10n ** BigInt(token.decimals)) {
+      const message = `one payment may pay out at most ${perTransfer_usd} ${token.symbol} here: split it`;
+      return refuse('invalidRequest', message, pointer);
+    }
+    asked = true;
+    const float = floats.get(chain.id);
+    if (!float || epochMs(clock.now()) - float.at_ms > stale_ms) {
+      return refuse('routeUnavailable', `${chain.name} cannot be reached at present: try again in a moment`);
+    }
+    const route = routeOf(chain.id, token.address);
+    const held = float.tokens[token.address] ?? 0n;
+    const available = held - (owed.get(route) ?? 0n) - promises.against(route, by, held);
+    observeFloat?.(chain.id, token, held);
+    if (float.gas > 0n && available > 0n && (amount === null || amount <= available)) return undefined;
+    raise(route, {
+      chainId: chain.id,
+      token: token.symbol,
+      available: formatAmount(available, token.decimals),
+      gas: float.gas.toString(),
+    });
+    return refuse(
+      'routeUnavailable',
+      `${token.symbol} on ${chain.name} cannot be paid out at present: try again later or choose another route`,
+    );
+  }
+
+  return {
+    refresh,
+
+    /** Refreshes until the signal aborts. */
+    async watch(signal: AbortSignal): Promise<void> {
+      while (!signal.aborted) {
+        // Without Postgres the last balances are used until they are stale. Readiness reports the outage.
+        if (isDue()) await refresh(signal).catch(() => {});
+        await clock.sleep(refresh_ms, signal);
+      }
+    },
+
+    /**
+     * A refusal when the payout could not be made.
+     *
+     * @param amount that would be paid out; null for a payment that takes any amount
+     * @param pointer of the request's field that says how much
+     * @param by the app whose key asks; null without a key
+     */
+    look,
+
+    /** The same; what is not refused counts as promised from now on. */
+    check(chain: Chain, token: Token, amount: bigint | null, pointer: string, by: Promisor): Refusal | undefined {
+      const refusal = look(chain, token, amount, pointer, by);
+      if (!refusal) promises.add(routeOf(chain.id, token.address), by, amount ?? 0n);
+      return refusal;
+    },
+  };
+}

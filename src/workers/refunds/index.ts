@@ -1,0 +1,31 @@
+/** Orders of refunds and payers' words about them, with their needs filled in: for requests, and for the operator's tools. */
+import { createRefundAddresses, type RefundAddresses } from '../../../commands/refundAddress.ts';
+import { createRefunds, type Refunds } from '../../../commands/refunds.ts';
+import { addressBook } from '../../chains/families.ts';
+import { createMessageSigners } from '../../chains/messages.ts';
+import type { Core } from '../../core.ts';
+import { createPayoutCosts } from './payoutCosts.ts';
+
+type Needs = Pick<Core, 'config' | 'handle' | 'clock' | 'chains' | 'receiverChecks'>;
+
+export const refundsOf = ({ handle, clock, receiverChecks, ...core }: Needs): Refunds =>
+  createRefunds({
+    handle,
+    clock,
+    addresses: addressBook,
+    canReceive: receiverChecks,
+    payoutCostOf: payoutCostsOf({ clock, ...core }),
+  });
+
+export const payoutCostsOf = ({ config, clock, chains }: Pick<Core, 'config' | 'clock' | 'chains'>) =>
+  createPayoutCosts({
+    clock,
+    rails: new Map([...chains].map(([id, { rail }]) => [id, rail])),
+    coins: new Map(config.chains.map(({ chainId, coin }) => [chainId, coin])),
+  });
+
+export const refundAddressesOf = (
+  { handle, clock, chains }: Pick<Core, 'handle' | 'clock' | 'chains'>,
+  service: () => string,
+): RefundAddresses =>
+  createRefundAddresses({ handle, clock, addresses: addressBook, signers: createMessageSigners(chains), service });

@@ -1,0 +1,51 @@
+/**
+ * Whether the log knows all that left an account lately. Nonces tell it of EVM accounts at each signature; elsewhere the account's own
+ * history does: on Solana there are no nonces, on Stellar anybody's transaction may move what our key has signed for.
+ */
+import { chainOf } from '../../../domain/chains.ts';
+import { assert, isRefusal } from '../../../domain/decider.ts';
+import { day_ms } from '../../../domain/time.ts';
+import { reportOutflow } from '../../../domain/treasury/adopting.ts';
+import { treasury, treasuryInstance } from '../../../domain/treasury/state.ts';
+import { describe } from './adopt.ts';
+import {
+  type HistoryWindow,
+  type Stranger,
+  type Strangers,
+  type StrangersDeps,
+  strangeHistory,
+} from './unknownTransactions.ts';
+
+/** What is older, or behind so many others, is not looked at when the service starts. */
+const window: HistoryWindow = { duration_ms: day_ms, transactionsMax: 100 };
+
+/**
+ * Looks for money that left without the log's knowing, and records it in the treasury's stream: then nothing is signed until an operator
+ * has adopted it. Recorded again, it changes nothing.
+ * @returns those that moved money. @throws ChainUnavailable, HistoryTooLong, Unavailable
+ */
+export async function compareOutflows(deps: StrangersDeps, signal: AbortSignal): Promise<Strangers> {
+  if (deps.history.withNonce) return { found: [], unseenBefore: null };
+  const { found: all, unseenBefore } = await strangeHistory(deps, window, signal);
+  const found = all.filter(takesMoney);
+  for (const stranger of found) await record(deps, stranger);
+  return { found, unseenBefore };
+}
+
+/** A fee alone is none: whoever sweeps deposits by hand pays one. */
+const takesMoney = ({ transaction }: Stranger): boolean =>
+  transaction?.succeeded === true && transaction.changes.some(({ amount }) => amount < 0n);
+
+async function record({ handle, clock, rail }: StrangersDeps, { account, transaction }: Stranger): Promise<void> {
+  assert(transaction !== null, 'what a history shows is there');
+  const { txHash: hash, blockNumber } = transaction;
+  const { chainId } = rail;
+  const detail = `transaction ${hash} on ${chainOf(chainId).name} sent ${describe(chainId, transaction)}`;
+  const recorded = await handle(
+    treasury,
+    treasuryInstance(chainId, account),
+    (state) => reportOutflow(state, { hash, blockNumber, detail, now: clock.now() }),
+    { cause: 'worker:outflows', appId: null },
+  );
+  assert(!isRefusal(recorded), 'what was seen is never refused');
+}

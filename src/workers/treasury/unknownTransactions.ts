@@ -1,0 +1,190 @@
+/** Transactions of the treasury that the log does not know: found by the nonces that they used up or, where there are none, in the account's history. */
+
+import type { AccountHistory, AccountTransaction } from '../../../commands/accountHistory.ts';
+import { currentState, type Handle } from '../../../commands/handle.ts';
+import { loadFrom, type TransferOwners } from '../../../commands/outgoing.ts';
+import type { Clock } from '../../../commands/ports.ts';
+import type { NumberingAccount, PayoutRail } from '../../../commands/transferPorts.ts';
+import { chainOf } from '../../../domain/chains.ts';
+import { day_ms, epochMs, type Instant, instant, minute_ms, plus } from '../../../domain/time.ts';
+import { keyOf, type TransferKey } from '../../../domain/transfer/key.ts';
+import { type TreasuryState, treasury, treasuryInstance } from '../../../domain/treasury/state.ts';
+import { numberingAccountsOf, numberingMemory } from '../payouts/numberingAccounts.ts';
+
+export interface StrangersDeps {
+  readonly handle: Handle;
+  readonly clock: Clock;
+  readonly rail: PayoutRail;
+  readonly history: AccountHistory;
+  readonly owners: TransferOwners;
+  /** Of these hashes, those that rows know. @throws Unavailable */
+  readonly recorded: (hashes: readonly string[], since: Instant) => Promise<ReadonlySet<string>>;
+  /** Transfers whose streams have to be asked besides. @throws Unavailable */
+  readonly toAsk: (since: Instant) => Promise<readonly TransferKey[]>;
+}
+
+export interface Stranger {
+  /** Whose nonce it used up, or whose history shows it. */
+  readonly account: string;
+  readonly nonce: bigint | null;
+  /** Null where no node shows what used the nonce. */
+  readonly transaction: AccountTransaction | null;
+}
+
+export interface Strangers {
+  /** The oldest first, by account. */
+  readonly found: readonly Stranger[];
+  /** What the account sent before, within the window, no node remembers; null where all of it was looked at. */
+  readonly unseenBefore: Instant | null;
+}
+
+/** Nonces of one account that are looked up in one go. */
+const noncesMax = 50;
+
+/** How much of a history is looked through, the newest first. */
+export interface HistoryWindow {
+  readonly duration_ms: number;
+  readonly transactionsMax: number;
+}
+
+export const wholeWindow: HistoryWindow = { duration_ms: 7 * day_ms, transactionsMax: 1_000 };
+/** Nodes go on forgetting while pages are read. */
+const forgotten_ms = 5 * minute_ms;
+/** Nodes that are told to remember a day remember some minutes less, or more. */
+const negligible_ms = 15 * minute_ms;
+const pagesMax = 40;
+const pageSize = 100;
+
+/** @throws ChainUnavailable, HistoryTooLong, Unavailable */
+export async function strangers(deps: StrangersDeps, signal: AbortSignal): Promise<Strangers> {
+  const { rail, clock } = deps;
+  if (!deps.history.withNonce) return strangeHistory(deps, wholeWindow, signal);
+  const accounts = await numberingAccountsOf({ rail, clock, memory: numberingMemory() }, signal);
+  const found = await Promise.all(accounts.map((numbering) => strangeNonces(deps, numbering, signal)));
+  return { found: found.flat(), unseenBefore: null };
+}
+
+/** What used nonces up that the log gave to nobody, or to somebody who signed nothing that landed. */
+async function strangeNonces(
+  deps: StrangersDeps,
+  { account, minedNonce }: NumberingAccount,
+  signal: AbortSignal,
+): Promise<readonly Stranger[]> {
+  const state = await stateOf(deps, account);
+  if (!state.opened) return [];
+  const found: Stranger[] = [];
+  for (const nonce of doubtful(state, minedNonce).slice(0, noncesMax)) {
+    const own = await signedWith(deps, state, account, nonce);
+    if (own.isOver) continue;
+    const since = sinceOf(state, nonce);
+    const transaction = (await deps.history.withNonce?.({ account, nonce, since }, signal)) ?? null;
+    if (!transaction || !own.hashes.has(transaction.txHash)) found.push({ account, nonce, transaction });
+  }
+  return found;
+}
+
+/** Mined, and not adopted: those that nobody was given, and those that somebody was given of whom the state still tells. */
+function doubtful(state: TreasuryState, minedNonce: bigint): readonly bigint[] {
+  const given = [...state.assigned, ...state.cancelled.filter(({ usedUp }) => !usedUp), ...state.taken];
+  const nonces = new Set(given.map(({ nonce }) => nonce).filter((nonce) => nonce < minedNonce));
+  const free = state.nextNonce ?? minedNonce;
+  for (let nonce = free; nonce < minedNonce && nonce < free + BigInt(noncesMax); nonce += 1n) nonces.add(nonce);
+  for (const { nonce } of state.adopted) if (nonce !== null) nonces.delete(nonce);
+  // The latest: what was handed out before them is over.
+  return [...nonces].toSorted((a, b) => Number(a - b)).slice(-2 * noncesMax);
+}
+
+/** When the nonce before was handed out: nothing has used this one earlier. */
+function sinceOf({ assigned, openedAt }: TreasuryState, nonce: bigint): Instant {
+  const before = assigned.filter((assignment) => assignment.nonce < nonce).at(-1);
+  return before?.assignedAt ?? openedAt ?? instant(0);
+}
+
+/** What the log knows to be signed with a nonce. `isOver`: what became of it is on record. */
+async function signedWith({ owners }: StrangersDeps, state: TreasuryState, account: string, nonce: bigint) {
+  const cancels = state.cancelled.filter((each) => each.nonce === nonce);
+  const holders = [...state.assigned.filter((each) => each.nonce === nonce), ...cancels];
+  const legs = await Promise.all(
+    holders.flatMap(({ purpose }) => (purpose ? [loadFrom(owners, keyOf(purpose.reference))] : [])),
+  );
+  const attempts = legs.flatMap((outgoing) => outgoing?.leg.attempts ?? []);
+  const own = attempts.filter(({ signed }) => signed.account === account && signed.nonce === nonce.toString());
+  const isTaken = state.taken.some((each) => each.nonce === nonce);
+  return {
+    hashes: new Set(
+      [...own.map(({ signed }) => signed), ...cancels.flatMap(({ signed }) => signed)].map(({ hash }) => hash),
+    ),
+    isOver: !isTaken && own.some(({ fate }) => fate !== 'live' && fate !== 'lapsed'),
+  };
+}
+
+/** What the account sent in the window and nothing records. @throws ChainUnavailable, HistoryTooLong, Unavailable */
+export async function strangeHistory(
+  deps: StrangersDeps,
+  window: HistoryWindow,
+  signal: AbortSignal,
+): Promise<Strangers> {
+  const { account } = deps.rail;
+  const state = await stateOf(deps, account);
+  if (!state.opened) return { found: [], unseenBefore: null };
+  const { sent, unseenBefore } = await sentIn(deps, state, window, signal);
+  const known = new Set([...state.adopted, ...state.cancelled.flatMap(({ signed }) => signed)].map(({ hash }) => hash));
+  const unknown = await unrecorded(
+    deps,
+    sent.filter(({ txHash }) => !known.has(txHash)),
+  );
+  const found = unknown.map((transaction) => ({ account, nonce: transaction.nonce, transaction })).toReversed();
+  return { found, unseenBefore };
+}
+
+/** The newest first. */
+async function sentIn(
+  { rail, history, clock }: StrangersDeps,
+  { openedAt }: TreasuryState,
+  { duration_ms, transactionsMax }: HistoryWindow,
+  signal: AbortSignal,
+): Promise<{ readonly sent: readonly AccountTransaction[]; readonly unseenBefore: Instant | null }> {
+  const { account, chainId } = rail;
+  const { blockNumber: to } = await history.standing(account, signal);
+  const { block_ms } = chainOf(chainId);
+  const blocks = (ms: number) => BigInt(Math.ceil(ms / block_ms));
+  const oldest = await history.oldest?.(signal);
+  const remembered = oldest ? oldest.blockNumber + blocks(forgotten_ms) : 0n;
+  const from = [0n, to - blocks(duration_ms), remembered].reduce((a, b) => (a > b ? a : b));
+  const range = { account, from, to, order: 'newestFirst', max: pageSize } as const;
+  const start = plus(clock.now(), -duration_ms);
+  const since = openedAt !== null && openedAt > start ? openedAt : start;
+  const seenFrom = oldest && plus(oldest.time, forgotten_ms);
+  const unseenBefore = seenFrom && epochMs(seenFrom) > epochMs(since) + negligible_ms ? seenFrom : null;
+  const found: AccountTransaction[] = [];
+  let after: string | null = null;
+  for (let pages = 0; pages < pagesMax && found.length < transactionsMax; pages += 1) {
+    const page = await history.transactions({ ...range, after }, signal);
+    found.push(...page.transactions);
+    after = page.next;
+    if (after === null || page.transactions.some(({ time }) => time < since)) break;
+  }
+  const sent = found.filter(({ outgoing, time }) => outgoing && epochMs(time) >= epochMs(since));
+  return { sent, unseenBefore };
+}
+
+async function unrecorded(
+  { owners, recorded, toAsk }: StrangersDeps,
+  sent: readonly AccountTransaction[],
+): Promise<readonly AccountTransaction[]> {
+  const oldest = sent.at(-1)?.time;
+  if (oldest === undefined) return [];
+  const since = plus(oldest, -day_ms);
+  const known = await recorded(
+    sent.map(({ txHash }) => txHash),
+    since,
+  );
+  const rest = sent.filter(({ txHash }) => !known.has(txHash));
+  if (rest.length === 0) return [];
+  const legs = await Promise.all((await toAsk(since)).map((key) => loadFrom(owners, key)));
+  const signed = new Set(legs.flatMap((outgoing) => outgoing?.leg.attempts.map((each) => each.signed.hash) ?? []));
+  return rest.filter(({ txHash }) => !signed.has(txHash));
+}
+
+const stateOf = ({ handle, rail }: StrangersDeps, account: string): Promise<TreasuryState> =>
+  currentState(handle, treasury, treasuryInstance(rail.chainId, account));

@@ -1,0 +1,86 @@
+/** Webhooks: how one is sent, by whichever role, and what an app's owner may see and ask of them. */
+import { readFileSync } from 'node:fs';
+import { eventCodec } from '../../../commands/codec.ts';
+import { currentState, type Handle, readStream } from '../../../commands/handle.ts';
+import { webhookSecretContext } from '../../../commands/merchantRegistration.ts';
+import type { EventStore } from '../../../commands/ports.ts';
+import { createSendWebhook, type SendWebhook } from '../../../commands/sendWebhook.ts';
+import { bodyDigest } from '../../../commands/webhookSignature.ts';
+import { createRedeliver, createSendTest, redeliveryIdOf } from '../../../commands/webhooksByHand.ts';
+import { assert, isRefusal } from '../../../domain/decider.ts';
+import { merchant } from '../../../domain/merchant/state.ts';
+import { getDelivery, listDeliveries } from '../../../queries/deliveries.ts';
+import type { Webhooks } from '../../api/deps.ts';
+import { admitApp, type Rates } from '../../api/rateLimits.ts';
+import type { Core } from '../../core.ts';
+import { joined } from '../../lib/coalesce.ts';
+import { randomIds } from '../../process/system.ts';
+import { createAddressCheck } from '../../security/publicAddress.ts';
+import { createWebhookBodies } from './webhookBody.ts';
+import { createWebhookPost } from './webhookPost.ts';
+
+interface Deciding {
+  readonly handle: Handle;
+  readonly store: Pick<EventStore, 'read'>;
+}
+
+/** On behalf of requests or of workers: each has its own way to the store. */
+export function webhookSender(core: Core, { handle, store }: Deciding): SendWebhook {
+  const { clock, crash, config, box } = core;
+  const { caFile, allowedCidrs } = config.webhook;
+  return createSendWebhook({
+    handle,
+    clock,
+    crash,
+    post: createWebhookPost({
+      isAllowed: createAddressCheck(allowedCidrs),
+      ...(caFile && { extraCa: [readFileSync(caFile, 'utf8')] }),
+    }),
+    bodyOf: createWebhookBodies({ store, codec: eventCodec }),
+    // From the log: read models may not know of a rotation yet.
+    secretOf: joined(async (appId) => {
+      const { webhookSecret } = await currentState(handle, merchant, appId);
+      if (!webhookSecret) throw new Error(`app ${appId} has no webhook secret: rotate it to get one`);
+      return box.open(webhookSecret.ciphertext, webhookSecretContext(appId));
+    }),
+  });
+}
+
+interface Asked extends Deciding, Pick<Core, 'clock' | 'reads'> {
+  readonly send: SendWebhook;
+  readonly rates: Rates;
+}
+
+/** What an app's owner may see and ask. */
+export function webhooksOf({ handle, clock, store, reads, send, rates }: Asked): Webhooks {
+  const byHand = { handle, clock, ids: randomIds, send };
+  const redeliver = createRedeliver(byHand);
+  const sendTest = createSendTest(byHand);
+  const reading = {
+    history: (stream: string) => readStream(store, stream),
+    read: eventCodec.read,
+    redeliveryIdOf,
+    bodyOf: createWebhookBodies({ store, codec: eventCodec }),
+    digestOf: bodyDigest,
+  };
+  const recordOf = async (appId: string, deliveryId: string) => {
+    const record = await getDelivery(reading, appId, deliveryId, clock.now());
+    assert(record !== null, `delivery ${deliveryId} was claimed: it is in the log`);
+    return record;
+  };
+  return {
+    listDeliveries: (appId, filter) => listDeliveries(reads, appId, filter),
+    getDelivery: (appId, deliveryId) => getDelivery(reading, appId, deliveryId, clock.now()),
+    async redeliver(appId, deliveryId, by) {
+      await admitApp(rates, 'redelivery', appId);
+      const redelivered = await redeliver(appId, deliveryId, by);
+      if (isRefusal(redelivered)) return redelivered;
+      return { delivery: await recordOf(appId, redelivered.deliveryId), sentNow: redelivered.sentNow };
+    },
+    async sendTest(appId, by) {
+      await admitApp(rates, 'webhookTest', appId);
+      const sent = await sendTest(appId, by);
+      return isRefusal(sent) ? sent : recordOf(appId, sent.deliveryId);
+    },
+  };
+}

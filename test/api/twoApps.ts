@@ -1,0 +1,251 @@
+/** Two apps of two owners on the real commands, read models and queries; what the other one has is to be out of reach. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { eventCodec } from '../../commands/codec.ts';
+import { readStream } from '../../commands/handle.ts';
+import { paymentIdOf } from '../../commands/paymentId.ts';
+import type { CreditEvent } from '../../domain/credit.ts';
+import { isRefusal } from '../../domain/decider.ts';
+import type { HeadSigned } from '../../domain/heads/events.ts';
+import { createLink, link } from '../../domain/link.ts';
+import type { PaymentEvent } from '../../domain/payment/events.ts';
+import { recordOutcome, startSend, webhook } from '../../domain/webhook.ts';
+import { reportsSet, workSet } from '../../projections/sets.ts';
+import { cashbackMovements, getCashback } from '../../queries/cashback.ts';
+import { lastOrdinal, listEvents } from '../../queries/feed.ts';
+import { getPayment, getPaymentAsOf, getPaymentByOrder } from '../../queries/getPayment.ts';
+import { listPayments } from '../../queries/listPayments.ts';
+import { getOverview } from '../../queries/overview.ts';
+import { paymentStory } from '../../queries/paymentStory.ts';
+import { paymentsCsv } from '../../queries/paymentsCsv.ts';
+import { getStats, listTransactions } from '../../queries/reports.ts';
+import { createApp } from '../../src/api/app.ts';
+import { defaultLimits, type HttpDeps } from '../../src/api/deps.ts';
+import { limitExports } from '../../src/api/exports.ts';
+import { unlimited } from '../../src/api/rateLimits.ts';
+import type { Database } from '../../src/postgres/database.ts';
+import { webhooksOf } from '../../src/workers/webhooks/index.ts';
+import { createWebsite } from '../../web/index.ts';
+import { createCreditWorld } from '../support/credit.ts';
+import { deliveryOutcome, deliveryStart } from '../support/deliveries.ts';
+import { append, createWorld, type World as Log } from '../support/histories.ts';
+import * as p from '../support/payments.ts';
+import { freshDatabase } from '../support/postgres.ts';
+import { fill, wholeLog } from '../support/readModels.ts';
+import { commandsOn, goodRequest, type Headers, quietProof, receiver, startWorld, type World } from './world.ts';
+
+export const base = '/payment-api/payments';
+const theirReceiver = p.customerWallet;
+export const deliveryId = '0198f3c2-0000-8000-8000-000000000777';
+const linkId = 'dGhlaXItbGluay10aGVpci1saW5rLXRoZWly';
+const payin = p.payin({ amount: '77.01' });
+const attempt = p.attempt(1, { amount: '77.00', receiver: theirReceiver });
+
+const buyer = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC';
+const paidByCredit: CreditEvent = {
+  type: 'CreditSpent',
+  data: {
+    account: buyer,
+    appId: 'wallet_closed',
+    digest: 'ab'.repeat(32),
+    orderId: null,
+    cents: '90',
+    amountLocal: null,
+    currencyLocal: null,
+    about: 'their bread',
+    signedAt: p.minute(1),
+    after: { balance_cents: '10', earnedOn: [8453] },
+    spentAt: p.minute(1),
+  },
+};
+
+/** What the other app has, and where its list goes on. */
+export interface Theirs {
+  readonly id: string;
+  readonly deliveryId: string;
+  readonly keyId: string;
+  readonly linkId: string;
+  readonly cursor: string;
+  /** Texts that stand in its data and nowhere else. */
+  readonly marks: readonly string[];
+}
+
+export interface TwoApps {
+  readonly world: World;
+  readonly theirs: Theirs;
+}
+
+/** @param more parts of the dependencies that a spec brings itself */
+export async function startTwoApps(more: Partial<HttpDeps> = {}): Promise<TwoApps> {
+  const database = await freshDatabase();
+  const log = createWorld();
+  const world = await startWorld({ ...realDeps(database, log), ...more });
+  return { world, theirs: await fillBoth(world, database, log) };
+}
+
+/** Of another log. */
+const someHead: HeadSigned = JSON.parse(
+  readFileSync(new URL('../../clients/verify/example.json', import.meta.url), 'utf8'),
+).head.data;
+
+/** Every route that is served, as express has them, so that no table of ours can leave one out. */
+export function servedRoutes(): readonly string[] {
+  interface Layer {
+    readonly route?: { readonly path: string; readonly methods: Readonly<Record<string, boolean>> };
+    readonly handle?: { readonly stack?: readonly Layer[] };
+  }
+  const read = ({ route, handle }: Layer): readonly string[] => {
+    if (!route) return (handle?.stack ?? []).flatMap(read);
+    const methods = Object.keys(route.methods).filter((method) => method !== 'options' && method !== '_all');
+    return methods.map((method) => `${method.toUpperCase()} ${route.path}`);
+  };
+  const deps = { limits: defaultLimits, cashback: { path: '' } } as HttpDeps;
+  const app = createApp(deps, createWebsite(deps));
+  return (app.router.stack as unknown as readonly Layer[]).flatMap(read);
+}
+
+/** Both apps have a payment; the other app's went all the way and its webhook was sent. */
+async function fillBoth(world: World, database: Database, log: Log): Promise<Theirs> {
+  const create = async (headers: Headers, whose: string, receiverAddress: string, amount: string) => {
+    const destination = { chainId: 1, tokenSymbol: 'USDC', amount, receiverAddress };
+    const display = { title: `${whose} title`, currency: 'USD' };
+    const body = goodRequest({
+      orderId: `${whose}-order`,
+      display,
+      destination,
+      metadata: { of: `${whose}-metadata` },
+    });
+    const { status, body: made } = await world.call('POST', base, { headers, body });
+    assert.equal(status, 201);
+    return made;
+  };
+  await create(world.keys.wallet, 'my', receiver, '10.00');
+  const older = await create(world.keys.other, 'their-older', theirReceiver, '20.00');
+  const payment = await create(world.keys.other, 'their', theirReceiver, '77.00');
+  const events = paidOut();
+  log.clock.advance(1_000);
+  await append(log, `payment-${payment.id}`, events);
+  await sendWebhook(log, payment.id);
+  await append(log, `credit-${buyer}`, [paidByCredit]);
+  const all = await wholeLog(log.store);
+  for (const set of [workSet, reportsSet]) await fill(database, log.store, set, [all]);
+  const page = await world.call('GET', `${base}?limit=1`, { headers: world.keys.otherAdmin });
+  const deposits = [payment, older].map(({ source }) => source.receiverAddress);
+  const texts = [
+    'their title',
+    'their-order',
+    'their-metadata',
+    'their-older',
+    'their bread',
+    deliveryId,
+    '77.01',
+    theirReceiver,
+    'their key',
+    'their shop',
+    'their roof',
+    linkId,
+  ];
+  await theirLink(world);
+  return {
+    id: payment.id,
+    deliveryId,
+    linkId,
+    keyId: await theirSettings(world),
+    cursor: page.body.nextCursor,
+    marks: [payment.id, older.id, ...deposits, payin.txHash, attempt.hash, ...texts],
+  };
+}
+
+/** @returns the id of a key of theirs */
+async function theirSettings({ people }: World): Promise<string> {
+  const by = { cause: 'operator:spec' } as const;
+  const named = await people.merchants.setProfile('wallet_closed', { name: 'their shop' }, by);
+  assert.equal(isRefusal(named), false);
+  const request = { scope: 'orders', name: 'their key', expiresAt: null } as const;
+  const issued = await people.merchants.issueKey('wallet_closed', request, by);
+  return isRefusal(issued) ? assert.fail(issued.message) : issued.keyId;
+}
+
+/** As a merchant app's owner makes one; here of an app whose owner is known to both specs. */
+async function theirLink({ people, clock }: World): Promise<void> {
+  const terms = {
+    linkId,
+    appId: 'wallet_closed',
+    type: 'exactOut',
+    amount_microUsd: '5000000',
+    limits_microUsd: null,
+    title: 'their roof',
+    description: null,
+    source: null,
+    createdAt: clock.now(),
+  } as const;
+  const by = { cause: 'operator:spec', appId: 'wallet_closed' } as const;
+  assert.equal(isRefusal(await people.handle(link, linkId, (state) => createLink(state, terms), by)), false);
+}
+
+const paidOut = (): readonly PaymentEvent[] => [
+  p.detected(payin),
+  p.confirmed(payin),
+  p.funded([payin], { received: '77.01', sourceAmount: '77.01', payout: '77.00' }),
+  p.payoutRequested('77.00'),
+  p.signed(attempt),
+  p.settled(attempt),
+];
+
+async function sendWebhook({ handle, clock, store }: Log, paymentId: string): Promise<void> {
+  const told = (await store.read(`payment-${paymentId}`)).find(({ type }) => type === 'PaymentFunded');
+  assert.ok(told);
+  const start = deliveryStart({
+    deliveryId,
+    paymentId,
+    appId: 'wallet_closed',
+    eventId: told.id,
+    eventRevision: told.revision.toString(),
+    startedAt: clock.now(),
+  });
+  const facts = { cause: 'worker:test', appId: 'wallet_closed' } as const;
+  await handle(webhook, deliveryId, (state) => startSend(state, start), facts);
+  await handle(webhook, deliveryId, (state) => recordOutcome(state, deliveryOutcome(500, clock.now())), facts);
+}
+
+function realDeps(sql: Database, { store, handle, clock }: Log): Partial<HttpDeps> {
+  const reading = {
+    sql,
+    history: (stream: string) => readStream(store, stream),
+    read: eventCodec.read,
+    paymentIdOf,
+  };
+  return {
+    ...commandsOn(handle, clock, () => 'https://pay.example'),
+    getPayment: (paymentId) => getPayment(reading, paymentId),
+    getPaymentAsOf: (paymentId, asOf) => getPaymentAsOf(reading, paymentId, asOf),
+    getPaymentByOrder: (appId, orderId) => getPaymentByOrder(reading, appId, orderId),
+    listPayments: (filter) => listPayments(sql, filter),
+    listTransactions: (paymentId) => listTransactions(sql, paymentId),
+    exportPayments: limitExports((filter) => paymentsCsv(sql, filter, p.minute(30))),
+    paymentStory: (appId, paymentId) => paymentStory(reading, appId, paymentId),
+    getOverview: (appId, period) => getOverview(sql, appId, period, p.minute(30)),
+    feed: {
+      events: (appId, page) => listEvents(sql, appId, page),
+      lastOrdinal: (appId) => lastOrdinal(sql, appId),
+      async *changes() {},
+    },
+    cashback: {
+      ...createCreditWorld(clock, () => 'https://pay.example.com/v1/cashbacksign').deps,
+      of: (appId, limit) => getCashback(sql, appId, limit),
+      movements: (appId, limit) => cashbackMovements(sql, appId, limit),
+    },
+    getStats: (appId, period) => getStats(sql, appId, period, p.minute(30)),
+    proof: {
+      ...quietProof,
+      // Which events it has is what others must not see; what proves them is nobody's.
+      evidence: async (stream) => ({
+        stream,
+        events: await readStream(store, stream),
+        way: [],
+        head: someHead,
+      }),
+    },
+    ...webhooksOf({ handle, clock, store, reads: sql, send: async () => 'exhausted', rates: unlimited }),
+  };
+}

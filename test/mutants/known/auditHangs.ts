@@ -1,0 +1,11 @@
+import type { Mutant } from '../mutant.ts';
+
+export const mutant: Mutant = {
+  bug: 'an audit that hangs is waited for, and no other one begins',
+  seenIn: 'nightly jobs behind a lock that is never given back',
+  file: 'src/workers/audit/nightly.ts',
+  from: 'now_ms() - running.began_ms >= auditMost_ms',
+  to: 'now_ms() < running.began_ms',
+  breaks: 'fraudFound',
+  specs: ['test/tools/audit/nightly.test.ts'],
+};

@@ -1,0 +1,11 @@
+import type { Mutant } from '../mutant.ts';
+
+export const mutant: Mutant = {
+  bug: 'blocks are scanned before the index of addresses holds what was disclosed',
+  seenIn: 'address lists that are loaded now and then',
+  file: 'src/workers/payins/range.ts',
+  from: ['): Promise<readonly HandledTransfer[]> {', '  await deps.caughtUp(signal);', ''].join('\n'),
+  to: ['): Promise<readonly HandledTransfer[]> {', ''].join('\n'),
+  breaks: 'everyPayinKept',
+  specs: ['test/workers/payins.test.ts'],
+};

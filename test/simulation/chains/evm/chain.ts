@@ -1,0 +1,125 @@
+/** A simulated EVM chain: one producer of blocks, some nodes, and customers who pay. */
+import { secp256k1 } from '@noble/curves/secp256k1';
+import { publicKeyToAddress } from 'viem/accounts';
+import { type Chain, chainOf } from '../../../../domain/chains.ts';
+import { checksummed } from '../../../../src/chains/evm/addresses.ts';
+import type { EvmChainId } from '../../../../src/chains/evm/config.ts';
+import type { CustomerPayment, Kernel, OpenChain, SimulatedNode } from '../../kernel/ports.ts';
+import { allowanceKey, type Changes, codeKey, coinKey, createTree, type Tree, tokenKey } from './blocks.ts';
+import { type Contracts, contractsOf } from './execution.ts';
+import { answer } from './methods.ts';
+import { createNetwork } from './network.ts';
+import { type Pace, paceOf, pollOf_ms } from './pace.ts';
+import { createProducer } from './producer.ts';
+import { callOfTransfer } from './tokens.ts';
+import type { Transaction } from './transactions.ts';
+import { createTruth } from './truth.ts';
+
+/** Of every simulated EVM chain, as in the service: one key for all of them. */
+const treasuryKey = `${'00'.repeat(28)}5eed5eed`;
+const publicKey = Buffer.from(secp256k1.getPublicKey(treasuryKey, false)).toString('hex');
+const treasury = checksummed(publicKeyToAddress(`0x${publicKey}`).slice(2).toLowerCase());
+
+const begunBefore_blocks = 12;
+const baseFee_wei = 1_000_000_000n;
+const tip_wei = 100_000_000n;
+const tokensOfTreasury = 10n ** 12n;
+const coinOfTreasury_wei = 10n ** 24n;
+const payment = { value: 0n, nonce: 0, gas: 100_000n, maxFee_wei: 10n ** 12n, maxTip_wei: tip_wei, ours: false };
+
+export const openEvmChain: OpenChain = (kernel, chainId) => {
+  const chain = chainOf(chainId);
+  const pace = paceOf[chainId as EvmChainId];
+  const { random } = kernel;
+  const addresses = chain.tokens.map(({ address }) => address);
+  const contracts = contractsOf(addresses, treasury);
+  const hash = () => `0x${Buffer.from(random.bytes(32)).toString('hex')}`;
+  const account = () => `0x${hash().slice(-40)}`;
+
+  const tree = begin(kernel, pace, holdings(chain, contracts), hash);
+  const watched: string[] = [];
+  const common = { kernel, chain, tree, pace, contracts };
+  const producer = createProducer({ ...common, baseFee_wei });
+  const truth = createTruth({ ...common, final: producer.final });
+  const { nodes, heard, drawWeather, calm } = createNetwork({ ...common, producer, tip_wei, watched });
+  const urlOf = (number: number) => `http://evm-${chainId}-${number + 1}.simulated/`;
+
+  /** Unsigned, for nobody asks for a customer's bytes. */
+  const transferOf = (to: string, tokenAddress: string, amount: bigint, from?: string): Transaction => ({
+    ...payment,
+    hash: hash(),
+    from: from?.toLowerCase() ?? account(),
+    ...(from !== undefined && { isAnyNonce: true }),
+    to: tokenAddress.toLowerCase(),
+    data: callOfTransfer(to, amount),
+  });
+
+  function pay({ address, tokenAddress, amount, from }: CustomerPayment): void {
+    const to = address.toLowerCase();
+    if (!watched.includes(to)) watched.push(to);
+    const wait_blocks = kernel.fails('evm.customer.slow', 0.05) ? random.below(15) : random.below(3);
+    producer.put(transferOf(to, tokenAddress, amount, from), wait_blocks);
+  }
+
+  function tick(): void {
+    const before = tree.best();
+    const best = producer.tick();
+    if (best !== before) {
+      truth.changed();
+      heard(best);
+    }
+    drawWeather();
+    kernel.after(pace.block_ms, tick);
+  }
+  kernel.after(pace.block_ms, tick);
+
+  return {
+    chainId,
+    family: 'evm',
+    nodes: nodes.map(
+      (node): SimulatedNode => ({
+        url: urlOf(node.number),
+        ask(method, params) {
+          if (method === 'eth_sendRawTransaction') truth.receive(node, params);
+          return answer(node, method, params);
+        },
+      }),
+    ),
+    truth,
+    treasury,
+    pay,
+    receiver: () => checksummed(account().slice(2)),
+    calm() {
+      calm();
+      producer.calm();
+    },
+    variables: {
+      [`RPC_URLS_${chainId}`]: nodes.map(({ number }) => urlOf(number)).join(','),
+      [`CONFIRMATIONS_${chainId}`]: pace.depth,
+      [`CONFIRMATIONS_LARGE_${chainId}`]: pace.depthLarge,
+      [`PAYOUT_CONFIRMATIONS_${chainId}`]: pace.depth,
+      [`POLL_MS_${chainId}`]: String(pollOf_ms(pace)),
+      TREASURY_PRIVATE_KEY: `0x${treasuryKey}`,
+      TREASURY_ADDRESS: treasury,
+    },
+  };
+};
+
+/** What is there before anything is paid: the treasury's float, what PayMany may spend of it, and the forwarder of deposits. */
+function holdings({ tokens }: Chain, { factory, treasury: own }: Contracts): Changes {
+  const held = tokens.map(
+    ({ address, decimals }) =>
+      [tokenKey(address.toLowerCase(), own), tokensOfTreasury * 10n ** BigInt(decimals)] as const,
+  );
+  const allowed = tokens.map(({ address }) => [allowanceKey(address.toLowerCase(), own), 2n ** 200n] as const);
+  return new Map([...held, ...allowed, [coinKey(own), coinOfTreasury_wei], [codeKey(factory), 1n]]);
+}
+
+/** A chain of some empty blocks. */
+function begin(kernel: Kernel, { block_ms }: Pace, changes: Changes, hash: () => string): Tree {
+  const time_s = (left: number) => Math.floor((kernel.now_ms() - left * block_ms) / 1_000);
+  const tree = createTree({ time_s: time_s(begunBefore_blocks), baseFee_wei, changes }, hash);
+  for (let left = begunBefore_blocks - 1; left >= 0; left -= 1)
+    tree.become(tree.add(tree.best(), { time_s: time_s(left), baseFee_wei, mined: [], changes: new Map() }));
+  return tree;
+}

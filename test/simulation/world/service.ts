@@ -1,0 +1,225 @@
+/** Simulated instances of the service: all of its roles as they are, on replaced edges. A crashed one is started again. */
+import { fileURLToPath } from 'node:url';
+import type { ChosenSource } from '../../../commands/chooseSource.ts';
+import type { CreatedPayment, NewPayment, Settlement } from '../../../commands/createPayment.ts';
+import { matchUnmatched, type RefundUnmatched, refundUnmatched } from '../../../commands/matchUnmatched.ts';
+import type { SettlementRequest } from '../../../commands/merchantRegistration.ts';
+import type { CashbackRequest, PaymentResult } from '../../../commands/payByCredit.ts';
+import type { AskedRefund, OrderedRefunds } from '../../../commands/refunds.ts';
+import type { WithdrawalAsked, Withdrawn } from '../../../commands/withdrawCashback.ts';
+import type { ChainId } from '../../../domain/chains.ts';
+import { isRefusal, type Refusal } from '../../../domain/decider.ts';
+import type { Payment } from '../../../domain/payment/state.ts';
+import { findApp } from '../../../queries/apps.ts';
+import { commandsOf } from '../../../src/api/commands.ts';
+import { cashbackSignPath } from '../../../src/api/routes/cashback.ts';
+import { addressBook } from '../../../src/chains/families.ts';
+import { referenceKey } from '../../../src/chains/solana/signer/keys.ts';
+import { type Config, readConfig } from '../../../src/config.ts';
+import { type Core, openCore } from '../../../src/core.ts';
+import { systemClock } from '../../../src/process/system.ts';
+import { runProjectionsRole } from '../../../src/readmodels/index.ts';
+import { cashbackOf } from '../../../src/workers/cashback/index.ts';
+import { guardNodes } from '../../../src/workers/health/index.ts';
+import { runSubscribersRole } from '../../../src/workers/index.ts';
+import { holdPayout, retryPayout } from '../../../src/workers/payouts/byHand.ts';
+import { numberingAccountsOf, numberingMemory } from '../../../src/workers/payouts/numberingAccounts.ts';
+import { callOffRefund, type RefundKey } from '../../../src/workers/payouts/refundsByHand.ts';
+import { payoutCostsOf, refundsOf } from '../../../src/workers/refunds/index.ts';
+import { explainNoncesOf, resumePayouts } from '../../../src/workers/treasury/account.ts';
+import { withdrawals } from '../../../src/workers/treasury/index.ts';
+import { type AskedAddress, addToBook, approve, callOff } from '../../../src/workers/treasury/operations.ts';
+import { recordArrival } from '../../../src/workers/treasury/rebalance.ts';
+import { type Ordered, withdraw } from '../../../src/workers/treasury/withdraw.ts';
+import type { AskedWithdrawal } from '../../../src/workers/treasury/withdrawalOrder.ts';
+import { depositSeed } from '../chains/solana/chain.ts';
+import type { SimulatedChain } from '../kernel/ports.ts';
+import { endProcess, runIn, type SimulatedProcess } from '../kernel/process.ts';
+import { theRun } from '../kernel/run.ts';
+import { type Habits, habitVariables } from './habits.ts';
+
+export const appId = 'wallet_simulated';
+const publicUrl = 'https://pay.example.com';
+/** The messages that spend credit name it. */
+export const cashbackUrl = `${publicUrl}${cashbackSignPath}`;
+const webhookUrl = 'https://merchant.example/webhooks';
+const by = { cause: 'operator:simulated' } as const;
+const approver = { cause: 'operator:second' } as const;
+
+/** What callers can do with an instance that is up. */
+export interface Api {
+  readonly create: (request: NewPayment) => Promise<CreatedPayment | Refusal>;
+  /** As the payment's page does. */
+  readonly choose: (paymentId: string, source: ChosenSource) => Promise<Payment | Refusal>;
+  /** As `POST /v1/cashbacksign` and the merchant's withdrawal do. */
+  readonly payByCredit: (request: CashbackRequest) => Promise<PaymentResult | Refusal>;
+  readonly withdrawCashback: (asked: WithdrawalAsked) => Promise<Withdrawn | Refusal>;
+  /** As an operator after a restored log: these payments are held, for they were paid, and the treasury's accounts go on. */
+  readonly settle: (paid: readonly string[]) => Promise<void>;
+  /** As `npm run refunds -- order` does. */
+  readonly refund: (paymentId: string, asked: AskedRefund) => Promise<OrderedRefunds | Refusal>;
+  /** As `npm run payouts -- hold` and `retry` do. */
+  readonly hold: (paymentId: string) => Promise<unknown>;
+  readonly retry: (paymentId: string) => Promise<unknown>;
+  /** As `npm run treasury -- address add`, `withdraw`, `approve` (by a second operator) and `call-off` do. */
+  readonly addAddress: (asked: AskedAddress & { readonly label: string }) => Promise<unknown>;
+  readonly withdraw: (asked: AskedWithdrawal) => Promise<Ordered | Refusal>;
+  readonly approve: (id: string) => Promise<unknown>;
+  readonly callOffOperation: (id: string) => Promise<unknown>;
+  /** As `npm run treasury -- arrived` does. */
+  readonly arrived: (id: string, hash: string) => Promise<unknown>;
+  /** As `npm run refunds -- call-off` does. */
+  readonly callOffRefund: (key: RefundKey) => Promise<unknown>;
+  /** As `npm run unmatched -- match` and `refund` do. */
+  readonly matchUnmatched: (id: string, paymentId: string) => Promise<unknown>;
+  readonly refundUnmatched: (id: string, asked: RefundUnmatched) => Promise<unknown>;
+}
+
+export interface Instance {
+  /** Null while it is down or starts. */
+  api(): { readonly process: SimulatedProcess; readonly api: Api } | null;
+  start(): void;
+  /** For good, at once. */
+  end(): void;
+  /** Whether it is this instance's process. */
+  has(process: SimulatedProcess): boolean;
+}
+
+/** Variables with keys of the treasury. */
+const keys = ['TREASURY_PRIVATE_KEY', 'SOLANA_TREASURY_PRIVATE_KEY', 'SOLANA_DEPOSIT_SEED', 'STELLAR_TREASURY_SECRET'];
+const signerPlace = { host: 'signer.simulated', port: '3003' };
+/** Nobody reads the certificates of a simulated connection: any file will do. */
+const anyFile = fileURLToPath(import.meta.url);
+const certificates = { SIGNER_CA_FILE: anyFile, SIGNER_CERT_FILE: anyFile, SIGNER_KEY_FILE: anyFile };
+
+const common = (chains: readonly SimulatedChain[]): Readonly<Record<string, string>> => ({
+  MODE: 'sandbox',
+  LOG_LEVEL: 'silent',
+  EVENTSTORE_URL: 'esdb://localhost:2113?tls=false',
+  MASTER_KEY: '5e'.repeat(32),
+  ...Object.assign({}, ...chains.map(({ variables }) => variables)),
+});
+
+/** Of the process that holds the keys in worlds whose service does not. */
+export const signerConfigOf = (chains: readonly SimulatedChain[]): Config =>
+  readConfig({
+    ...common(chains),
+    ...certificates,
+    ...{ ROLES: 'signer', SIGNER_HOST: signerPlace.host, SIGNER_PORT: signerPlace.port },
+  });
+
+export function configOf(chains: readonly SimulatedChain[], habits: Habits): Config {
+  const all = common(chains);
+  const isRemote = habits.has('signer');
+  return readConfig({
+    ...(isRemote ? Object.fromEntries(Object.entries(all).filter(([name]) => !keys.includes(name))) : all),
+    ...(isRemote && {
+      ...certificates,
+      SIGNER_URL: `https://${signerPlace.host}:${signerPlace.port}`,
+      SOLANA_REFERENCE_KEY: Buffer.from(referenceKey(depositSeed)).toString('hex'),
+    }),
+    DATABASE_URL: 'postgres://simulated@localhost/simulated',
+    ...habitVariables(habits, chains),
+  });
+}
+
+/** @param name of its place, such as `a` */
+export function createInstance(name: string, config: Config, wallet: Settlement | null): Instance {
+  let starts = 0;
+  let process: SimulatedProcess | null = null;
+  let api: Api | null = null;
+
+  async function run(own: SimulatedProcess): Promise<void> {
+    const core = await openCore(config, systemClock);
+    const { signal } = new AbortController();
+    const commands = await commandsOf(core, signal);
+    await registered(core, wallet);
+    const settings = async () => {
+      const app = await findApp(core.reads, appId, core.clock.now());
+      if (app === null) throw new Error('the app is not projected yet');
+      return app;
+    };
+    const cashback = cashbackOf(core, () => publicUrl);
+    api = {
+      async create(request) {
+        return await commands.createPayment(request, await settings(), { keyless: false, cause: `key:${name}` });
+      },
+      choose: (paymentId, source) => commands.chooseSource(paymentId, source, { cause: 'payer' }),
+      payByCredit: (request) => cashback.pay(request, appId, { cause: 'payer' }),
+      withdrawCashback: async (asked) => commands.withdrawCashback(await settings(), asked, { cause: `key:${name}` }),
+      settle: (paid) => settle(core, paid),
+      refund: (paymentId, asked) => refundsOf(core).order({ paymentId, appId: null }, asked, by),
+      hold: (paymentId) => holdPayout(core, { paymentId, reason: 'looked at' }, by),
+      retry: (paymentId) => retryPayout(core, { paymentId, reason: 'looked at' }, by),
+      addAddress: (asked) => {
+        const coolDown_hours = config.withdrawals.addressCoolDown_hours;
+        return addToBook({ ...core, addresses: addressBook, coolDown_hours }, asked, by);
+      },
+      withdraw: (asked) => withdraw(withdrawals(core), asked, by, AbortSignal.timeout(answer_ms)),
+      approve: (id) => approve(core, id, approver),
+      callOffOperation: (id) => callOff(core, id, 'called off', by),
+      arrived(id, hash) {
+        const historyOf = (chainId: ChainId) => core.chains.get(chainId)?.history;
+        return recordArrival({ ...core, historyOf }, { id, hash }, by, AbortSignal.timeout(answer_ms));
+      },
+      callOffRefund: (key) => callOffRefund(core, { key, reason: 'called off' }, by),
+      matchUnmatched: (id, paymentId) => matchUnmatched(core, id, paymentId, by),
+      refundUnmatched: (id, asked) => {
+        const sending = { addresses: addressBook, canReceive: core.receiverChecks, payoutCostOf: payoutCostsOf(core) };
+        return refundUnmatched({ ...core, ...sending }, id, asked, by);
+      },
+    };
+    theRun().note(`${own.name} is up`);
+    await Promise.all([
+      core.clockWatch.run(signal),
+      guardNodes(core, signal),
+      runProjectionsRole(core, signal),
+      runSubscribersRole(core, signal),
+    ]);
+  }
+
+  return {
+    api: () => (process?.alive && api ? { process, api } : null),
+    end() {
+      if (process) endProcess(process);
+    },
+    has: (other) => other === process,
+    start() {
+      starts += 1;
+      const own: SimulatedProcess = { name: `${name}.${starts}`, alive: true, onEnd: new Set() };
+      process = own;
+      api = null;
+      runIn(own, () => {
+        run(own).catch((error: unknown) => {
+          if (!own.alive) return;
+          theRun().note(`${own.name} ends: ${String(error)}`);
+          endProcess(own);
+          theRun().crashed(own, 'start');
+        });
+      });
+    },
+  };
+}
+
+const reason = 'the log was restored';
+const answer_ms = 15_000;
+
+/** As `npm run payouts -- hold`, `npm run treasury -- explain` and `resume` do. What is not owed yet cannot be held: then all wait. */
+async function settle({ handle, clock, chains }: Core, paid: readonly string[]): Promise<void> {
+  const deps = { handle, clock };
+  for (const paymentId of paid) if (isRefusal(await holdPayout(deps, { paymentId, reason }, by))) return;
+  for (const { rail } of chains.values()) {
+    const signal = AbortSignal.timeout(answer_ms);
+    for (const { account, minedNonce } of await numberingAccountsOf({ rail, clock, memory: numberingMemory() }, signal))
+      await explainNoncesOf(deps, { chainId: rail.chainId, account }, { minedNonce, reason }, by);
+    await resumePayouts(deps, rail, by);
+  }
+}
+
+/** The merchant's app: whoever starts first makes it. */
+async function registered({ merchants }: Core, wallet: Settlement | null): Promise<void> {
+  await merchants.register(appId, { webhookUrl }, by);
+  if (wallet === null) return;
+  const set = await merchants.setSettlement(appId, wallet as SettlementRequest, by);
+  if (isRefusal(set)) throw new Error(`the wallet is refused: ${set.message}`);
+}

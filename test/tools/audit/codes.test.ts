@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { nextSteps } from '../../../tools/audit/findings.ts';
+
+const root = new URL('../../../', import.meta.url).pathname;
+const text = (file: string) => readFileSync(`${root}${file}`, 'utf8');
+const codes = Object.keys(nextSteps);
+
+describe('each thing that an audit can find', () => {
+  it('is planted by a spec', () => {
+    const specs = globSync('test/tools/audit/*.test.ts', { cwd: root }).map(text).join('\n');
+    assert.deepEqual(
+      codes.filter((code) => !new RegExp(`['\`]${code}[ '\`]`).test(specs)),
+      [],
+    );
+  });
+
+  it('is in the table of docs/audit.md', () => {
+    const page = text('docs/audit.md').split('\n## What is printed\n')[1]?.split('\n## ')[0] ?? '';
+    assert.deepEqual(
+      codes.filter((code) => !page.includes(`\`${code}\``)),
+      [],
+    );
+  });
+});

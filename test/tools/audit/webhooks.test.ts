@@ -1,0 +1,141 @@
+/** Webhooks that should not have been: sent twice, or of what never happened. Whose stream it is, is named. */
+import assert from 'node:assert/strict';
+import type { Instant } from '../../../domain/time.ts';
+import { deliveryIdOf } from '../../../domain/webhook.ts';
+import { minute } from '../../support/payments.ts';
+import {
+  eventId,
+  fundedId,
+  honest,
+  hook,
+  instead,
+  on,
+  paymentA,
+  paymentB,
+  shown,
+  testStart,
+  webhookStart,
+  without,
+} from './honest.ts';
+import { audit, idAt, pointed, type Said, told, written } from './world.ts';
+
+const tell = async (said: readonly Said[]) => told(await audit({ log: written(said), grounds: shown }));
+const wrong = [`webhookWrong ${hook}`];
+const hookOfFunds = `webhook-${deliveryIdOf(fundedId)}`;
+/** The honest log, but that its webhook says something else. */
+const saying = (said: object) => instead(honest, hook, 'WebhookSendStarted', () => said);
+/** And one more, of its own stream. */
+const besides = (deliveryId: string, said: object = {}) => [
+  ...honest,
+  ...on(`webhook-${deliveryId}`, {
+    type: 'WebhookSendStarted',
+    data: { ...webhookStart(deliveryId).data, ...said },
+  }),
+];
+const other = '0198f3c2-0000-8000-8000-0000000000ee';
+
+describe('the audit of webhooks', () => {
+  it('finds one that was sent twice by itself', async () => {
+    const found = await tell(besides(other));
+    assert.ok(found.includes(`webhookTwice webhook-${other}`), found.join());
+    const claimedAgain = await tell([...honest, ...on(hook, webhookStart(deliveryIdOf(eventId)))]);
+    assert.deepEqual(claimedAgain, [`webhookTwice ${hook}`]);
+  });
+
+  it('finds one that was never sent, once it is a day too late', async () => {
+    const unsent = without(honest, hookOfFunds, 'WebhookSendStarted');
+    const at = (now: Instant) => audit({ log: written(unsent), grounds: shown, now });
+    assert.deepEqual(pointed(await at(minute(10_000))), [`webhookNeverSent ${paymentA} 3`]);
+    const happened = unsent.findIndex(({ stream, event }) => stream === paymentA && event.type === 'PaymentFunded');
+    // A minute is the patience of these audits.
+    assert.deepEqual(told(await at(minute(happened + 1 + 1_440))), []);
+    assert.deepEqual(told(await at(minute(happened + 1 + 1_441))), [`webhookNeverSent ${paymentA}`]);
+  });
+
+  it('finds one that was never sent by itself, though its owner had it sent', async () => {
+    const byHand = { kind: 'manual', firstDeliveryId: deliveryIdOf(eventId), ordinal: 1 };
+    const said = without(besides(other, byHand), hook, 'WebhookSendStarted');
+    assert.deepEqual(await tell(said), [`webhookNeverSent ${paymentA}`]);
+  });
+
+  it('finds none missing of what nobody is to be told: another event, or a payment without an address', async () => {
+    const deaf = instead(honest, paymentA, 'PaymentCreated', () => ({ webhookUrl: null }));
+    const silent = deaf.filter(({ event }) => event.type !== 'WebhookSendStarted');
+    assert.deepEqual(await tell(silent), []);
+  });
+
+  it('finds nothing in one that its owner had sent again, nor in a test', async () => {
+    const again = { kind: 'manual', firstDeliveryId: deliveryIdOf(eventId), ordinal: 1 };
+    assert.deepEqual(await tell(besides(other, again)), []);
+    assert.deepEqual(await tell([...honest, ...on(`webhook-${other}`, testStart(other))]), []);
+  });
+
+  it('finds one of an event that is nowhere', async () => {
+    const invented = '0198f3c2-0000-4000-8000-0000000000dd';
+    const found = await tell(besides(deliveryIdOf(invented), { eventId: invented }));
+    assert.deepEqual(found, [`webhookWrong webhook-${deliveryIdOf(invented)}`]);
+  });
+
+  it('finds one of an event that no merchant is told of', async () => {
+    const signed = idAt(paymentA, 5n);
+    const found = await tell(besides(deliveryIdOf(signed), { eventId: signed, eventRevision: '5' }));
+    assert.deepEqual(found, [`webhookWrong webhook-${deliveryIdOf(signed)}`]);
+  });
+
+  it('finds one of a payment that was never made, and of another one than the event’s', async () => {
+    assert.deepEqual(await tell(saying({ paymentId: '0198f3c2-0000-8000-8000-0000000000cc' })), wrong);
+    assert.deepEqual(await tell(saying({ paymentId: paymentB.slice('payment-'.length) })), wrong);
+  });
+
+  it('finds one that says more than happened: paid out where it was funded, or at another place of the stream', async () => {
+    const saidPaidOut = () => ({ eventType: 'payment_payout_completed' });
+    assert.deepEqual(await tell(instead(honest, hookOfFunds, 'WebhookSendStarted', saidPaidOut)), [
+      `webhookWrong ${hookOfFunds}`,
+    ]);
+    assert.deepEqual(await tell(saying({ eventRevision: '5' })), wrong);
+  });
+
+  it('finds one under another id than its event’s', async () => {
+    const said = [...without(honest, hook, 'WebhookSendStarted'), ...on(`webhook-${other}`, webhookStart(other))];
+    assert.deepEqual(await tell(said), [`webhookWrong webhook-${other}`]);
+    assert.deepEqual(await tell(saying({ deliveryId: other })), wrong);
+  });
+
+  it('finds one that went to another address, or in another app’s name', async () => {
+    assert.deepEqual(await tell(saying({ url: 'https://thief.example/hook' })), wrong);
+    assert.deepEqual(await tell(saying({ appId: 'merchant_other' })), wrong);
+  });
+
+  it('finds one of a payment that has nobody to tell', async () => {
+    const found = await tell(instead(honest, paymentA, 'PaymentCreated', () => ({ webhookUrl: null })));
+    assert.deepEqual(found.toSorted(), [...wrong, `webhookWrong ${hookOfFunds}`].toSorted());
+  });
+
+  it('finds one that was told before it happened', async () => {
+    const start = honest.filter(({ stream }) => stream === hook);
+    const rest = honest.filter(({ stream }) => stream !== hook);
+    assert.deepEqual(await tell([...start, ...rest]), wrong);
+  });
+
+  it('finds one that hides behind the word test, or manual', async () => {
+    assert.deepEqual(await tell(besides(other, { kind: 'test', eventType: 'webhook_test' })), [
+      `webhookWrong webhook-${other}`,
+    ]);
+    const invented = { kind: 'manual', firstDeliveryId: other, ordinal: 1, eventId: other };
+    assert.deepEqual(await tell(besides(other, invented)), [`webhookWrong webhook-${other}`]);
+  });
+
+  it('finds none again where a payout was confirmed twice: the first one is told of', async () => {
+    const confirmed = honest.filter(({ stream, event }) => stream === paymentA && event.type === 'PayoutConfirmed');
+    const gone = { type: 'PayoutOrphaned', data: { attempt: 1, blockHash: '0x' } };
+    const id = idAt(paymentA, 8n);
+    const said = [...honest, ...on(paymentA, gone), ...confirmed];
+    assert.ok(!(await tell(said)).some((each) => each.startsWith('webhook')));
+    const toldAgain = { ...webhookStart(deliveryIdOf(id)).data, eventId: id, eventRevision: '8' };
+    const found = await tell([
+      ...said,
+      ...on(`webhook-${deliveryIdOf(id)}`, { type: 'WebhookSendStarted', data: toldAgain }),
+    ]);
+    assert.ok(found.includes(`webhookWrong webhook-${deliveryIdOf(id)}`), found.join());
+  });
+});

@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { streamPrefixes } from '../../../commands/codec.ts';
+import { reportsSet, workSet } from '../../../projections/sets.ts';
+import type { Database } from '../../../src/postgres/database.ts';
+import { eventsOfLog, rowsOfChanges } from '../../../tools/export/log.ts';
+import { rowsOfPeriod } from '../../../tools/export/rows.ts';
+import type { Page, Source } from '../../../tools/export/source.ts';
+import { columnsOf, type Row, viewOf } from '../../../tools/export/tables.ts';
+import { append, createWorld, paymentIdOf, type World } from '../../support/histories.ts';
+import { created, done, minute } from '../../support/payments.ts';
+import { freshDatabase } from '../../support/postgres.ts';
+import { fill, wholeLog } from '../../support/readModels.ts';
+
+const always = { from: null, to: null };
+const signal = new AbortController().signal;
+
+/** Payment n with its own id, created at minute n. */
+const created_n = (n: number) => {
+  const event = created();
+  return { ...event, data: { ...event.data, paymentId: paymentIdOf(n), createdAt: minute(n) } } as typeof event;
+};
+const streamOf = (n: number) => `payment-${paymentIdOf(n)}`;
+
+async function pagesOf(source: Source, after: string | null = null): Promise<readonly Page[]> {
+  const pages: Page[] = [];
+  for await (const page of source(after)) pages.push(page);
+  return pages;
+}
+const rowsOf = async (source: Source, after?: string | null): Promise<readonly Row[]> =>
+  (await pagesOf(source, after)).flatMap(({ rows }) => rows);
+
+describe('what an export reads', () => {
+  let world: World;
+  let database: Database;
+  const deps = (until: bigint) => ({ store: world.store, until, prefixes: streamPrefixes, signal });
+  const project = async (): Promise<void> => {
+    for (const set of [workSet, reportsSet]) await fill(database, world.store, set, [await wholeLog(world.store)]);
+  };
+  const changed = (subject: 'payments' | 'transfers', until: bigint) =>
+    rowsOfChanges(deps(until), database, viewOf[subject], columnsOf[subject]);
+
+  before(async () => {
+    database = await freshDatabase();
+  });
+  beforeEach(() => {
+    world = createWorld();
+  });
+
+  it('of events is each in the order of the log, with its position, up to the end that was there at the beginning', async () => {
+    const until = await append(world, streamOf(1), [created_n(1), ...done.slice(1, 3)]);
+    await append(world, streamOf(2), [created_n(2)]);
+    const rows = await rowsOf(eventsOfLog(deps(until), always));
+    assert.deepEqual(
+      rows.map(({ type, revision, stream }) => [type, revision, stream]),
+      [
+        ['PaymentCreated', 0n, streamOf(1)],
+        [done[1]?.type, 1n, streamOf(1)],
+        [done[2]?.type, 2n, streamOf(1)],
+      ],
+    );
+    assert.equal(rows.at(-1)?.['position'], until);
+    const late = await rowsOf(eventsOfLog(deps(until), { from: minute(1), to: null }));
+    assert.deepEqual(late, [], 'all of them are older');
+  });
+
+  it('of changes is each payment once, at its last event; then those alone that have changed', async () => {
+    await append(world, streamOf(1), [created_n(1)]);
+    await append(world, streamOf(2), [created_n(2)]);
+    const first = await append(world, streamOf(1), done.slice(1, 3));
+    await project();
+    const ids = (rows: readonly Row[]) => rows.map((row) => row['payment_id']);
+    const before = await pagesOf(changed('payments', first));
+    assert.deepEqual(ids(before.flatMap(({ rows }) => rows)).toSorted(), [paymentIdOf(1), paymentIdOf(2)].toSorted());
+    const upTo = before.at(-1)?.upTo ?? null;
+    assert.equal(upTo, String(first));
+
+    const second = await append(world, streamOf(1), done.slice(3));
+    await project();
+    const after = await rowsOf(changed('payments', second), upTo);
+    assert.deepEqual(ids(after), [paymentIdOf(1)]);
+    assert.equal(after[0]?.['status'], 'payment_payout_completed');
+    const transfers = await rowsOf(changed('transfers', second), upTo);
+    assert.deepEqual(
+      transfers.map(({ kind, status, amount }) => [kind, status, amount]),
+      [
+        ['payin', 'confirmed', '10.01'],
+        ['payout', 'settled', '10.00'],
+      ],
+    );
+    assert.deepEqual(await rowsOf(changed('payments', second), String(second)), []);
+  });
+
+  it('of changes leaves to the next export what happens to a payment meanwhile, and has the payment all the same', async () => {
+    const until = await append(world, streamOf(1), [created_n(1)]);
+    await append(world, streamOf(1), done.slice(1));
+    await project();
+    const rows = await rowsOf(changed('payments', until));
+    assert.equal(rows.length, 1);
+    assert.equal(rows[0]?.['status'], 'payment_payout_completed', 'the row knows more already');
+  });
+
+  it('of a period is what was created in it, its first moment included and its last one not', async () => {
+    for (const n of [1, 2, 3, 4]) await append(world, streamOf(n), [created_n(n)]);
+    await project();
+    const period = { from: minute(2), to: minute(4) };
+    const source = rowsOfPeriod(database, viewOf.payments, columnsOf.payments, period);
+    const pages = await pagesOf(source);
+    const times = pages.flatMap(({ rows }) => rows.map((row) => row['created_at']));
+    assert.deepEqual(times.toSorted(), [minute(2), minute(3)]);
+    assert.deepEqual(await rowsOf(source, pages.at(-1)?.upTo ?? null), []);
+  });
+});

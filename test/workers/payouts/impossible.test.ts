@@ -1,0 +1,113 @@
+/** Payouts that their receivers cannot take: given up after long enough, and never while one could land. */
+import assert from 'node:assert/strict';
+import { currentState } from '../../../commands/handle.ts';
+import { nothingToProve } from '../../../commands/outgoing.ts';
+import { PayoutBlocked, type TransferOrder, type Unsigned } from '../../../commands/transferPorts.ts';
+import type { PaymentEvent } from '../../../domain/payment/events.ts';
+import { refundable } from '../../../domain/payment/refund.ts';
+import { type Payment, paymentDecider } from '../../../domain/payment/state.ts';
+import { plus } from '../../../domain/time.ts';
+import { payoutOwner } from '../../../src/workers/payouts/owners.ts';
+import { impossibleWorker } from '../../../src/workers/payouts/transfers_impossible.ts';
+import { died, held, merchantWallet, minute, ordered, sent, terms, treasuryAccount } from '../../support/payments.ts';
+import { accepted, processes } from '../../support/processes.ts';
+
+const { paymentId, appId } = terms();
+const { signal } = new AbortController();
+const hour = 3_600_000;
+const frozen = new PayoutBlocked('refusedByToken', 'USDC on Ethereum refuses the receiver: blacklisted');
+
+/** A payment whose receiver its token has refused for 72 hours, by the list of what waits. */
+async function world(history: readonly PaymentEvent[] = ordered) {
+  const { start, clock, time } = processes({ now: minute(20) });
+  const handle = start();
+  await accepted(handle(paymentDecider, paymentId, () => history, { cause: 'operator:test', appId }));
+  const around = {
+    refuses: new Map<string, PayoutBlocked>([[merchantWallet, frozen]]),
+    asked: [] as string[],
+    since: '',
+    alarms: [] as string[],
+  };
+  const rail = {
+    account: treasuryAccount,
+    minedNonce: async () => 7n,
+    async prepare(order: TransferOrder): Promise<Unsigned> {
+      around.asked.push(order.receiver);
+      const refused = around.refuses.get(order.receiver);
+      if (refused) throw refused;
+      return { chainId: 1, account: treasuryAccount, nonce: 7n, order, validUntil: null, fee: {}, payload: null };
+    },
+  };
+  const worker = impossibleWorker({
+    handle,
+    clock,
+    owners: { payout: payoutOwner({ handle, clock, proveFunding: async () => nothingToProve }) },
+    rails: new Map([[1, rail]]),
+    after_ms: 72 * hour,
+    async refusedSince(since) {
+      around.since = since;
+      return [{ paymentId, chainId: 1 }];
+    },
+    alarm: (_, message) => void around.alarms.push(message),
+  });
+  const run = async () => {
+    for (const item of await worker.due(10, clock.now())) await worker.act(item, signal);
+  };
+  const payment = async () => (await currentState(handle, paymentDecider, paymentId)) as Payment;
+  const pass = (duration_ms: number) => Object.assign(time, { now: plus(time.now, duration_ms) });
+  return { around, run, payment, pass };
+}
+
+describe('a payout that its receiver cannot take', () => {
+  it('is given up: its payment bounces with what the chain said, and what came can go back', async () => {
+    const { around, run, payment } = await world();
+    await run();
+    const bounced = await payment();
+    assert.partialDeepStrictEqual(bounced.closed, { kind: 'bounced', code: 'payoutImpossible' });
+    assert.deepEqual(
+      refundable(bounced).map(({ reason, amount }) => [reason, amount]),
+      [['bounced', 10_010_000n]],
+    );
+    assert.deepEqual([around.alarms.length, around.since], [1, plus(minute(20), -72 * hour)]);
+    await run();
+    assert.equal(around.alarms.length, 1);
+  });
+
+  it('goes on where the chain would take it now, and is asked about again an hour later', async () => {
+    const { around, run, payment, pass } = await world();
+    around.refuses.clear();
+    await run();
+    await run();
+    assert.deepEqual([around.asked.length, (await payment()).closed], [1, null]);
+    pass(hour);
+    await run();
+    assert.equal(around.asked.length, 2);
+  });
+
+  it('goes on where the token refuses the treasury too: that is not the receiver’s doing', async () => {
+    const { around, run, payment } = await world();
+    around.refuses.set(treasuryAccount, frozen);
+    await run();
+    assert.equal((await payment()).closed, null);
+  });
+
+  it('goes on where something else is in the way', async () => {
+    for (const reason of ['float', 'gas', 'formUnknown'] as const) {
+      const { around, run, payment } = await world();
+      around.refuses.set(merchantWallet, new PayoutBlocked(reason, 'add some'));
+      await run();
+      assert.equal((await payment()).closed, null);
+    }
+  });
+
+  it('goes on while an attempt can land or an operator holds it; not once all are proven dead', async () => {
+    for (const history of [sent, [...ordered, held()]]) {
+      const { around, run, payment } = await world(history);
+      await run();
+      assert.deepEqual([around.asked, (await payment()).closed], [[], null]);
+    }
+    const { run, payment } = await world([...sent, died()]);
+    await run();
+    assert.equal((await payment()).closed?.kind, 'bounced');
+  });
+});

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { isRefusal } from '../../../domain/decider.ts';
+import { loadTreasury, pausePayouts, resumePayouts } from '../../../src/workers/treasury/account.ts';
+import { treasuryAccount } from '../../support/payments.ts';
+import { accepted, processes } from '../../support/processes.ts';
+import { signingWorld } from '../payouts/signing.ts';
+
+const account = { chainId: 1, account: treasuryAccount } as const;
+const away = async () => assert.fail('no node is asked');
+/** Whoever wants to stop payouts waits for no node. */
+const nodesAway = { ...account, minedNonce: away, provenNonce: away };
+
+describe('pausing payouts', () => {
+  for (const [chain, minedNonce] of [
+    ['with nonces', 7n],
+    ['without nonces', null],
+  ] as const) {
+    it(`stops signing until they are resumed, whoever signs, on a chain ${chain}`, () => pausing(minedNonce));
+  }
+
+  it('holds before anything was ever paid: the history begins with it, at the chain’s nonce, and goes on from there', async () => {
+    const { sign, start, store, around } = await signingWorld({ payments: ['first'] });
+    around.minedNonce = 7n;
+    const by = { cause: 'operator:ada' } as const;
+    const operator = { handle: start(), clock: processes({ store }).clock };
+    const rail = { ...account, minedNonce: async () => 3n, provenNonce: async () => 7n };
+    const alone = { ...rail, provenNonce: async () => null };
+    await assert.rejects(pausePayouts(operator, alone, 'restored', by), /do not agree on the next nonce/);
+    assert.equal((await accepted(pausePayouts(operator, rail, 'restored', by))).appended, 2);
+    assert.equal((await accepted(pausePayouts(operator, alone, 'restored', by))).appended, 0);
+    const refused = await sign({ paymentId: 'first' });
+    assert.equal(isRefusal(refused) && refused.refused, 'treasuryPaused');
+    await accepted(resumePayouts(operator, account, by));
+    await accepted(sign({ paymentId: 'first' }));
+    assert.equal((await loadTreasury(operator.handle, account)).nextNonce, 8n);
+  });
+
+  async function pausing(minedNonce: bigint | null): Promise<void> {
+    const { sign, start, store, around } = await signingWorld({ payments: ['first', 'second'] });
+    around.minedNonce = minedNonce;
+    const by = { cause: 'operator:ada' } as const;
+    const operator = { handle: start(), clock: processes({ store }).clock };
+    await accepted(sign({ paymentId: 'first' }));
+
+    await accepted(pausePayouts(operator, nodesAway, 'audit', by));
+    assert.equal((await loadTreasury(operator.handle, account)).paused, 'audit');
+    const refused = await sign({ paymentId: 'second' });
+    assert.equal(isRefusal(refused) && refused.refused, 'treasuryPaused');
+
+    await accepted(resumePayouts(operator, account, by));
+    await accepted(sign({ paymentId: 'second' }));
+    assert.equal(around.signatures, 2);
+  }
+});

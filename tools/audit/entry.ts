@@ -1,0 +1,126 @@
+/** Pass one: the log in its own order, each event checked by itself and put aside in its stream's order. */
+import { eventCodec, linkOf } from '../../commands/codec.ts';
+import { categoryOf, type DomainEvent, type StoredEvent } from '../../domain/decider.ts';
+import { categories } from '../../domain/streams.ts';
+import type { Seals } from '../../src/security/seals.ts';
+import type { FindingCode } from './findings.ts';
+import { tokenMisfit } from './tokenMisfit.ts';
+
+/** An event as the later passes need it. */
+export interface Entry {
+  readonly stream: string;
+  readonly revision: number;
+  /** Digits. */
+  readonly position: string;
+  readonly id: string;
+  readonly type: string;
+  readonly at: string;
+  readonly prev: string | null;
+  readonly link: string;
+  /** Whether the service wrote it. */
+  readonly sealed: boolean;
+  /** What is wrong with it, whatever its stream says; left out where nothing is. */
+  readonly wrong?: readonly { readonly code: FindingCode; readonly message: string }[];
+  // biome-ignore lint/suspicious/noExplicitAny: whoever reads it knows the category's schemas; what does not fit them is a finding of its own
+  readonly data: any;
+}
+
+/** Which seals are good where: as the service believes them; null where no key is at hand, and links alone are checked. */
+export interface Believed {
+  readonly begun: bigint;
+  sealsAt(position: bigint): Seals;
+}
+
+/** Of what no later pass needs anything, and which is long. */
+const leftOut: Readonly<Record<string, readonly string[]>> = {
+  PaymentCreated: ['display', 'metadata'],
+  PayoutSigned: ['bytes', 'fee'],
+  RefundSigned: ['bytes', 'fee'],
+  OperationSigned: ['bytes', 'fee'],
+  BatchSigned: ['bytes', 'fee'],
+  UnmatchedRefundSigned: ['bytes', 'fee'],
+  NonceCancelled: ['bytes', 'fee'],
+  SweepSigned: ['bytes'],
+  WebhookDelivered: ['responsePreview', 'request'],
+  WebhookExhausted: ['responsePreview', 'request'],
+};
+
+const known: ReadonlySet<string> = new Set(categories);
+
+/** Streams that sort by their events' numbers. */
+export const entryKey = ({ stream, revision }: Pick<Entry, 'stream' | 'revision'>): string =>
+  `${stream}\u0000${String(revision).padStart(12, '0')}`;
+
+export function readEntry(stored: StoredEvent, believed: Believed | null): Entry {
+  const { stream, position, id, type } = stored;
+  const metadata = metadataOf(stored);
+  const link = linkOf({ ...stored, metadata });
+  const sealed = believed === null || isSealed(link, metadata.seal, position, believed);
+  const { data, misfit } = readData({ ...stored, metadata });
+  const wrong = [
+    ...(sealed ? [] : [{ code: 'sealWrong', message: `${type} has no seal of the service` } as const]),
+    ...(misfit === null ? [] : [{ code: 'schemaWrong', message: misfit } as const]),
+  ];
+  const { prev, at } = metadata;
+  const own = {
+    stream,
+    revision: Number(stored.revision),
+    position: position.toString(),
+    id,
+    type,
+    at: typeof at === 'string' ? at : '',
+    prev: prev ?? null,
+    link,
+    sealed,
+  };
+  return { ...own, ...(wrong.length > 0 && { wrong }), data };
+}
+
+/** Whoever writes to the store may put anything there. */
+const metadataOf = ({ metadata }: StoredEvent): StoredEvent['metadata'] =>
+  typeof metadata === 'object' && metadata !== null ? metadata : ({ prev: null, at: '' } as StoredEvent['metadata']);
+
+function isSealed(link: string, seal: unknown, position: bigint, { begun, sealsAt }: Believed): boolean {
+  if (seal === undefined && position < begun) return true;
+  return typeof seal === 'string' && sealsAt(position).isSealOf(link, seal);
+}
+
+interface ReadData {
+  readonly data: object;
+  /** Why no version of the service writes it; null where one may have. */
+  readonly misfit: string | null;
+}
+
+/** In today's form, without what is long. What cannot be read is told of as it stands there. */
+function readData(stored: StoredEvent): ReadData {
+  const { type } = stored;
+  const there = typeof stored.data === 'object' && stored.data !== null ? stored.data : {};
+  const category = categoryOf(stored.stream);
+  if (!known.has(category)) return { data: there, misfit: `${category} is no category of streams` };
+  const { schemaVersion } = stored.metadata;
+  // Older forms are raised version by version: a number far below the first one would take for ever.
+  if (!Number.isSafeInteger(schemaVersion) || schemaVersion < 1 || there !== stored.data)
+    return { data: there, misfit: `${type} has no data, or is of no version` };
+  try {
+    const event = eventCodec.read(stored);
+    if (!event) return { data: there, misfit: `${type} is no event of ${category}` };
+    return { data: short(type, event.data), misfit: misfitOf(category, event) };
+  } catch (error) {
+    return { data: there, misfit: `${type} cannot be read: ${(error as Error).message}` };
+  }
+}
+
+function misfitOf(category: string, event: DomainEvent): string | null {
+  try {
+    eventCodec.check(category, event);
+    return tokenMisfit(event.data);
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+function short(type: string, whole: object): object {
+  const data = { ...whole };
+  for (const name of leftOut[type] ?? []) delete (data as { [name: string]: unknown })[name];
+  return data;
+}

@@ -1,0 +1,59 @@
+/** `npm run backup -- <directory>`: the event log and the installation's secrets, while the service runs. */
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { loadEnvFile } from 'node:process';
+import { SingleBar } from 'cli-progress';
+import { Command, Option } from 'commander';
+import { passphraseFrom } from '../src/environment/keystore.ts';
+import { systemClock } from '../src/process/system.ts';
+import { openEventStore } from '../src/store/client.ts';
+import { backUp } from './backup/archive.ts';
+import { secretsOf, writeSecrets } from './backup/secrets.ts';
+import { eventStoreOf, type Where } from './connections.ts';
+import { print } from './print.ts';
+import { runProgram, untilInterrupted } from './program.ts';
+
+interface Options extends Omit<Where, 'database'> {
+  readonly passphraseFile?: string;
+}
+
+const program = new Command()
+  .name('backup')
+  .description('Copies the event log and the secrets into a directory; run again, it adds what came since.')
+  .argument('<directory>', 'where; on another disk, and from there to another place')
+  .option('--passphrase-file <path>', 'its first line seals the secrets; without it they are left out')
+  .addOption(new Option('--eventstore <url>', 'default: that of the running service').env('EVENTSTORE_URL'))
+  .addOption(new Option('--data <directory>', "the service's data directory").env('DATA_DIR').default('./data'))
+  .parse();
+
+await runProgram(() => main(resolve(program.args[0] ?? ''), program.opts<Options>()));
+
+async function main(directory: string, { passphraseFile, ...where }: Options): Promise<void> {
+  const signal = untilInterrupted('Interrupted: run it again, it goes on where it stopped.');
+  for (const file of ['.env', join(where.data, 'service.env')]) if (existsSync(file)) loadEnvFile(file);
+  const { eventStoreUrl, close } = await eventStoreOf(where, 'join');
+  const store = openEventStore({ url: eventStoreUrl });
+  const bar = new SingleBar({ format: 'log [{bar}] {percentage}% | {events} events', noTTYOutput: true });
+  bar.start(1_000, 0, { events: '0' });
+  try {
+    const { events, added } = await backUp({
+      ...{ store, clock: systemClock, directory, signal },
+      onProgress: (done) => {
+        const share = done.end === 0n ? 1_000n : (done.position * 1_000n) / done.end;
+        bar.update(Number(share > 1_000n ? 1_000n : share), { events: String(done.events) });
+      },
+    });
+    bar.update(1_000);
+    bar.stop();
+    print(`${directory} holds ${events} events, ${added} of them new.`);
+  } finally {
+    bar.stop();
+    await store.close();
+    await close();
+  }
+  if (passphraseFile === undefined)
+    return print('The secrets are not in it: --passphrase-file seals them, or keep them elsewhere.');
+  const secrets = secretsOf(process.env);
+  writeSecrets(directory, secrets, passphraseFrom({ file: passphraseFile }));
+  print(`Sealed beside it: ${Object.keys(secrets).join(', ')}.`);
+}

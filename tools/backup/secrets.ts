@@ -1,0 +1,46 @@
+/** The installation's secrets beside a backup of its log, sealed by a passphrase: without them the log is read by nobody and its money is lost. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { withKeystore } from '../../src/environment/keystore.ts';
+import { type Entries, openKeystore, sealKeystore } from '../../src/environment/sealed.ts';
+import { type Env, secretNames, settingOf } from '../../src/environment/secretFiles.ts';
+import { replaceSealed } from '../../src/environment/write.ts';
+import { BackupError } from './manifest.ts';
+
+const pathOf = (directory: string): string => join(directory, 'secrets.sealed');
+
+/** Those that are set, wherever they come from. @throws BackupError that names what cannot be read */
+export function secretsOf(env: Env): Entries {
+  const problems: string[] = [];
+  const all = withKeystore(env, problems);
+  const found = [...secretNames].flatMap((name) => {
+    const value = settingOf(all, name, problems);
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  if (problems.length > 0) throw new BackupError(problems.join('; '));
+  return Object.fromEntries(found);
+}
+
+export const writeSecrets = (directory: string, secrets: Entries, passphrase: string): void =>
+  replaceSealed(pathOf(directory), sealKeystore(secrets, passphrase));
+
+export const hasSecrets = (directory: string): boolean => existsSync(pathOf(directory));
+
+/**
+ * Into a file of variables that only its owner reads, which must not exist.
+ * @throws KeystoreError for another passphrase
+ * @returns their names
+ */
+export function restoreSecrets(directory: string, passphrase: string, to: string): readonly string[] {
+  const secrets = openKeystore(readFileSync(pathOf(directory), 'utf8'), passphrase);
+  const lines = Object.entries(secrets).map(([name, value]) => `${name}=${quoted(value)}`);
+  writeFileSync(to, `${lines.join('\n')}\n`, { mode: 0o600, flag: 'wx' });
+  return Object.keys(secrets);
+}
+
+/** As files of variables have it: in a quote that is not in the value. Between double quotes a backslash and an n would be a new line. */
+function quoted(value: string): string {
+  const quote = ["'", '`', '"'].find((each) => !value.includes(each) && !(each === '"' && value.includes('\\n')));
+  if (quote === undefined) throw new BackupError('a secret holds every kind of quote: set it by hand');
+  return `${quote}${value}${quote}`;
+}

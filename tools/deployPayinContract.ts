@@ -1,0 +1,50 @@
+/** `npm run deploy:payin -- …`: deploys a treasury's payin contract on Stellar and prints the settings that go with it. */
+import { Keypair, StrKey } from '@stellar/stellar-sdk';
+import { Command, InvalidArgumentError } from 'commander';
+import { deployPayin } from '../src/chains/stellar/deposits/deployPayin.ts';
+import { payinToken } from '../src/chains/stellar/tokens.ts';
+import { secretFrom } from './connections.ts';
+import { print } from './print.ts';
+import { runProgram } from './program.ts';
+
+const keyVariable = 'STELLAR_DEPLOYER_SECRET';
+
+function account(text: string): string {
+  if (!StrKey.isValidEd25519PublicKey(text)) throw new InvalidArgumentError('an account is G… with a right checksum');
+  return text;
+}
+
+function token(text: string): string {
+  const [code = '', issuer = ''] = text.split(':');
+  if (!/^[A-Za-z0-9]{1,12}$/.test(code) || !StrKey.isValidEd25519PublicKey(issuer))
+    throw new InvalidArgumentError('a token is CODE:ISSUER, the issuer an account G…');
+  return text;
+}
+
+interface Options {
+  readonly rpc: string;
+  readonly treasury: string;
+  readonly token: string;
+}
+
+const options = new Command('npm run deploy:payin --')
+  .description(
+    `Deploys the payin contract, once: run again, it names the contract that exists. ${keyVariable} (or the file that ${keyVariable}_FILE names) holds the secret (S…) of the account that pays the fees; it gets no rights.`,
+  )
+  .requiredOption('--rpc <url>', 'Stellar RPC URL of the network')
+  .requiredOption('--treasury <account>', 'the account that customers pay, fixed in the contract', account)
+  .option('--token <asset>', 'what they pay, fixed in the contract', token, payinToken().address)
+  .parse()
+  .opts<Options>();
+
+await runProgram(async () => {
+  const secret = secretFrom(keyVariable);
+  if (!StrKey.isValidEd25519SecretSeed(secret))
+    throw new Error(`${keyVariable} must hold the secret of an account: S…`);
+  const { rpc: rpcUrl, treasury, token } = options;
+  const deployed = await deployPayin({ rpcUrl, treasury, token, deployer: Keypair.fromSecret(secret) });
+  const how = deployed.transaction === null ? 'existed already' : `deployed by ${deployed.transaction}`;
+  print(`${deployed.networkPassphrase}: payin contract ${deployed.contractId} ${how}.`);
+  if (!deployed.treasuryTrusts) print(`The treasury has no trustline for ${token} yet: until then nobody can pay.`);
+  print('', `STELLAR_TREASURY_ADDRESS=${treasury}`, `STELLAR_PAYIN_CONTRACT=${deployed.contractId}`);
+});

@@ -1,0 +1,139 @@
+/** The two stores: whether they answer, keep what they are given, and fit each other. */
+import type { EventStore } from '../../commands/ports.ts';
+import { ProjectionOutdated, readActive } from '../../projections/generations.ts';
+import { projectionSets } from '../../projections/sets.ts';
+import type { Database } from '../../src/postgres/database.ts';
+import { waitingMigrations } from '../../src/postgres/migrate.ts';
+import { sessionFault } from '../../src/postgres/sessions.ts';
+import { compareWithLog, LogSetBack } from '../../src/readmodels/logSetBack.ts';
+import { broken, type Check, type Finding, fine, look, reasonOf } from './checks.ts';
+import { storeAccess } from './storeAccess.ts';
+
+/** The major version that the compose file names and the suite runs on. */
+const tried = 18;
+/** Of one instance with all roles: its pools, and what listens. */
+const connectionsOfInstance = 32;
+const clockOffMost_s = 5;
+
+interface Settings {
+  readonly version: string;
+  readonly number: number;
+  readonly fsync: string;
+  readonly commit: string;
+  readonly most: number;
+  readonly open: number;
+  readonly off_s: number;
+}
+
+/** @param now this machine's time in seconds since 1970 */
+export const postgresCheck = (database: Database, now_s: () => number): Check => ({
+  area: 'Postgres',
+  async look() {
+    const fault = await sessionFault(database);
+    if (fault !== null) return [broken('sessions', fault, 'the service does not start')];
+    const [row] = await database.query<Settings>(
+      `SELECT current_setting('server_version') AS version, current_setting('server_version_num')::int AS number,
+              current_setting('fsync') AS fsync, current_setting('synchronous_commit') AS commit,
+              current_setting('max_connections')::int AS most, (SELECT count(*)::int FROM pg_stat_activity) AS open,
+              abs(extract(epoch FROM clock_timestamp()) - $1)::float8 AS off_s`,
+      [now_s()],
+    );
+    if (!row) throw new Error('Postgres answers nothing');
+    return [...settings(row), await migrations(database), ...(await readModels(database))];
+  },
+});
+
+function settings({ version, number, fsync, commit, most, open, off_s }: Settings): readonly Finding[] {
+  const free = most - open;
+  return [
+    Math.floor(number / 10_000) === tried
+      ? fine('version', version)
+      : look('version', `${version}, tried with ${tried}`, `move to ${tried}, or run the suite on yours`),
+    fsync === 'on' && commit !== 'off'
+      ? fine('durability', 'on')
+      : look(
+          'durability',
+          `fsync ${fsync}, synchronous_commit ${commit}`,
+          'set both to on: a power cut loses rows else',
+        ),
+    free >= connectionsOfInstance
+      ? fine('connections', `${open} of ${most} in use`)
+      : look(
+          'connections',
+          `${open} of ${most} in use`,
+          `raise max_connections: an instance takes ${connectionsOfInstance}`,
+        ),
+    off_s <= clockOffMost_s
+      ? fine('clock', 'as this machine’s')
+      : look(
+          'clock',
+          `${Math.round(off_s)} s from this machine’s`,
+          'let both machines take the time from one source (NTP)',
+        ),
+  ];
+}
+
+async function migrations(database: Database): Promise<Finding> {
+  const waiting = await waitingMigrations(database);
+  return waiting.length === 0
+    ? fine('migrations', 'all made')
+    : look('migrations', `${waiting.length} to make, ${waiting[0]} first`, 'nothing: the next start makes them');
+}
+
+async function readModels(database: Database): Promise<readonly Finding[]> {
+  // Before the first start there is nothing to ask.
+  const [made] = await database.query<{ there: boolean }>(`SELECT to_regclass('ops.projections') IS NOT NULL AS there`);
+  if (!made?.there) return [];
+  return Promise.all(
+    projectionSets.map(async (set) => {
+      const what = `read models "${set.name}"`;
+      try {
+        const active = await readActive(database, set);
+        return active
+          ? fine(what, `up to position ${active.position ?? 0}`)
+          : look(what, 'not made yet', 'nothing: the first start makes them');
+      } catch (error) {
+        if (!(error instanceof ProjectionOutdated)) throw error;
+        return broken(what, error.message, `npm run rebuild -- --set ${set.name}`);
+      }
+    }),
+  );
+}
+
+/** A store that is opened for the check. */
+export interface JoinedStore {
+  readonly store: EventStore;
+  /** Of EVENTSTORE_URL; null if the URL names none. */
+  readonly user: string | null;
+  readonly close: () => Promise<void>;
+}
+
+/** @param open joins the store that is used, or starts the embedded one for this */
+export const eventStoreCheck = (open: () => Promise<JoinedStore>, database: Database): Check => ({
+  area: 'Event store',
+  async look() {
+    const { store, user, close } = await open();
+    try {
+      const access = await storeAccess(store, user);
+      if (access.some(({ verdict }) => verdict === 'broken')) return access;
+      const end = await store.tail();
+      return [fine('answers', `its log ends at position ${end}`), ...access, await asPostgresKnows(database, store)];
+    } finally {
+      await close();
+    }
+  },
+});
+
+async function asPostgresKnows(database: Database, store: EventStore): Promise<Finding> {
+  try {
+    const waiting = await waitingMigrations(database);
+    if (waiting.length > 0)
+      return look('fits Postgres', 'not compared: migrations wait', 'nothing: the next start makes them');
+    await compareWithLog(database, store);
+    return fine('fits Postgres', 'the log has the last event of every read model');
+  } catch (error) {
+    if (!(error instanceof LogSetBack))
+      return look('fits Postgres', `not compared: ${reasonOf(error)}`, 'mend Postgres first');
+    return broken('fits Postgres', error.message, 'npm run rebuild -- --log-restored, if it was restored');
+  }
+}

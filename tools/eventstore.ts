@@ -1,0 +1,51 @@
+/** `npm run eventstore`: the embedded event store alone, for auditors and tools. Ctrl-C ends it. */
+import { resolve } from 'node:path';
+import { Command, InvalidArgumentError } from 'commander';
+import { DirectoryInUse, directoryInUseExitCode } from '../src/store/node/lock.ts';
+import { startNode } from '../src/store/node/node.ts';
+import type { Trouble } from '../src/store/node/trouble.ts';
+import { print, printError, printFailure } from './print.ts';
+
+function port(text: string): number {
+  const number = Number(text);
+  if (!Number.isInteger(number) || number < 0 || number > 65_535) {
+    throw new InvalidArgumentError('a port is a whole number between 0 (any free one) and 65535');
+  }
+  return number;
+}
+
+const options = new Command()
+  .name('eventstore')
+  .description(
+    "Runs this product's event store alone, on a socket of this user. With a port any EventStoreDB client can connect.",
+  )
+  .option(
+    '--data <directory>',
+    'where its data is',
+    process.env['DATA_DIR'] ? `${process.env['DATA_DIR']}/eventstore` : 'data/eventstore',
+  )
+  .option('--port <number>', 'a port on 127.0.0.1 instead, for every user of this machine to read and append', port)
+  .parse()
+  .opts<{ data: string; port?: number }>();
+
+/** Nobody starts it again: what cannot go on ends. */
+function tell(trouble: Trouble): void {
+  printError(trouble.kind === 'writesAgain' ? `the event store writes to ${trouble.directory} again` : trouble.message);
+  if (trouble.kind === 'broken') process.exit(1);
+}
+
+try {
+  process.umask(0o077);
+  const { data, ...where } = options;
+  const node = await startNode({ ...where, dataDir: resolve(data), tell });
+  print(`Event store at ${node.url}, data in ${resolve(data)}. Ctrl-C ends it.`);
+  const end = async (): Promise<void> => {
+    await node.close();
+    process.exit();
+  };
+  process.once('SIGINT', end);
+  process.once('SIGTERM', end);
+} catch (error) {
+  printFailure(error);
+  process.exit(error instanceof DirectoryInUse ? directoryInUseExitCode : 1);
+}

@@ -1,0 +1,67 @@
+/** `npm run evidence -- <paymentId>`: writes what proves a payment to somebody who has nothing of ours. The service may run on. */
+import { writeFile } from 'node:fs/promises';
+import { Command, Option } from 'commander';
+import { eventCodec } from '../commands/codec.ts';
+import { createFindEvidence, packOf } from '../commands/heads/evidence.ts';
+import { newestAnchor } from '../commands/heads/newest.ts';
+import { isRefusal } from '../domain/decider.ts';
+import type { HeadAnchored } from '../domain/heads/events.ts';
+import { paymentIdIn } from '../queries/paymentId.ts';
+import { openDatabase } from '../src/postgres/database.ts';
+import { createHeadTree } from '../src/postgres/headTree.ts';
+import { openEventStore } from '../src/store/client.ts';
+import { believed } from './believed.ts';
+import { connections, masterKeyOf } from './connections.ts';
+import { print } from './print.ts';
+import { refusalError, runProgram } from './program.ts';
+
+interface Options {
+  readonly out?: string;
+  readonly database?: string;
+  readonly eventstore?: string;
+  readonly data: string;
+}
+
+const program = new Command()
+  .name('evidence')
+  .description(
+    'Writes the evidence of a payment: its events, the way to a signed head, the head. It holds the payment’s metadata.',
+  )
+  .argument('<paymentId>')
+  .option('--out <file>', 'default: evidence-<paymentId>.json')
+  .addOption(new Option('--database <url>', 'default: that of the running service').env('DATABASE_URL'))
+  .addOption(new Option('--eventstore <url>', 'default: that of the running service').env('EVENTSTORE_URL'))
+  .addOption(new Option('--data <directory>', "the service's data directory").env('DATA_DIR').default('./data'))
+  .action((paymentId: string, options: Options) => runProgram(() => main(paymentId, options)));
+await program.parseAsync();
+
+async function main(text: string, { out, ...where }: Options): Promise<void> {
+  const paymentId = paymentIdIn(text);
+  if (paymentId === undefined) throw new Error(`${text} is no payment's id: it is the UUID that creating it answered`);
+  const { databaseUrl, eventStoreUrl, close } = await connections(where, 'join');
+  const database = openDatabase({ url: databaseUrl, applicationName: 'evidence' });
+  const opened = openEventStore({ url: eventStoreUrl });
+  try {
+    const store = await believed(opened, masterKeyOf(where.data));
+    const tree = createHeadTree(database);
+    const proven = await createFindEvidence({ store, codec: eventCodec, tree })(`payment-${paymentId}`);
+    if (isRefusal(proven)) throw refusalError(proven);
+    const file = out ?? `evidence-${paymentId}.json`;
+    await writeFile(file, packOf(proven));
+    print(`${file}: ${proven.events.length} events, in head ${proven.head.number} of key ${proven.head.publicKey}`);
+    const anchor = await newestAnchor({ store, codec: eventCodec });
+    if (anchor) print(anchorText(anchor, proven.head.number));
+    print(`Check it anywhere: node clients/verify/verify-evidence.mjs --key <the key that you have published> ${file}`);
+  } finally {
+    await opened.close();
+    await database.close();
+    await close();
+  }
+}
+
+/** An anchor is of a head before it, so that most packs wait for the next one. */
+function anchorText({ head, headHash, chainId, transaction }: HeadAnchored, proven: number): string {
+  const where = `${transaction} on chain ${chainId}, memo ${headHash}`;
+  if (head >= proven) return `Anchored by head ${head}: ${where}`;
+  return `The newest anchor is of head ${head}: ${where}. The next one will stand for this pack too: then add /payment-api/proof/heads?after=${proven - 1}`;
+}

@@ -1,0 +1,109 @@
+/** `npm run keystore -- …`: the treasury's keys in a file that only a passphrase opens. No secret is an argument, and none is shown. */
+import { existsSync, readFileSync } from 'node:fs';
+import { Argument, Command } from 'commander';
+import type { ChainFamily } from '../domain/chains.ts';
+import { allFamilies, readTreasuries } from '../src/chains/families.ts';
+import { keystoreNames, passphraseFrom } from '../src/environment/keystore.ts';
+import { createReader } from '../src/environment/reader.ts';
+import { type Entries, KeystoreError, openKeystore, sealKeystore } from '../src/environment/sealed.ts';
+import { textOf } from '../src/environment/secretFiles.ts';
+import { replaceSealed } from '../src/environment/write.ts';
+import { print, printTable } from './print.ts';
+import { runProgram } from './program.ts';
+
+interface Options {
+  readonly passphraseFile?: string;
+  readonly passphraseFd?: string;
+}
+
+const passphrase = ({ passphraseFile: file, passphraseFd: descriptor }: Options): string =>
+  passphraseFrom(
+    file === undefined && descriptor === undefined
+      ? { file: process.env['KEYSTORE_PASSPHRASE_FILE'], descriptor: process.env['KEYSTORE_PASSPHRASE_FD'] }
+      : { file, descriptor },
+  );
+
+const write = (path: string, entries: Entries, phrase: string): void =>
+  replaceSealed(path, sealKeystore(entries, phrase));
+
+const opened = (path: string, phrase: string): Entries => openKeystore(readFileSync(path, 'utf8'), phrase);
+
+/** A key that is in the store is not replaced in silence: without it what it holds is lost. */
+function put(path: string, name: string, options: Options & { readonly from?: string; readonly replace?: boolean }) {
+  const value = textOf(options.from ?? '/dev/stdin').trim();
+  if (value === '') throw new KeystoreError(`no ${name} was given: name its file by --from, or pipe it in`);
+  const phrase = passphrase(options);
+  const entries = existsSync(path) ? opened(path, phrase) : {};
+  if (name in entries && entries[name] !== value && !options.replace)
+    throw new KeystoreError(
+      `${name} is in ${path} already, and is another one: --replace, if nothing needs it any more`,
+    );
+  write(path, { ...entries, [name]: value }, phrase);
+  print(`${name} is in ${path}. Set KEYSTORE=${path}, and take ${name} out of where it was.`);
+}
+
+function list(path: string, options: Options): void {
+  const entries = opened(path, passphrase(options));
+  printTable(keystoreNames.map((name) => ({ name, held: name in entries ? 'yes' : 'no' })));
+}
+
+const keyOf: Readonly<Record<ChainFamily, (typeof keystoreNames)[number]>> = {
+  evm: 'TREASURY_PRIVATE_KEY',
+  solana: 'SOLANA_TREASURY_PRIVATE_KEY',
+  stellar: 'STELLAR_TREASURY_SECRET',
+};
+
+/** What those set who do not hold the keys: none of it moves anything. */
+function showPublic(path: string, options: Options): void {
+  const problems: string[] = [];
+  const entries = opened(path, passphrase(options));
+  const held = allFamilies.map(({ name }) => name).filter((name) => keyOf[name] in entries);
+  const { evm, solana, stellar } = readTreasuries(createReader(entries, problems), new Set(held), true);
+  if (problems.length > 0) throw new KeystoreError(problems.join('; '));
+  const lines = {
+    TREASURY_ADDRESS: evm?.address,
+    SOLANA_TREASURY_ADDRESS: solana?.address,
+    SOLANA_REFERENCE_KEY: solana?.referenceKey && Buffer.from(solana.referenceKey).toString('hex'),
+    STELLAR_TREASURY_ADDRESS: stellar?.address,
+    STELLAR_CHANNEL_ACCOUNTS: stellar?.channels.map(({ account }) => account).join(','),
+  };
+  for (const [name, value] of Object.entries(lines)) if (value) print(`${name}=${value}`);
+}
+
+function remove(path: string, name: string, options: Options): void {
+  const phrase = passphrase(options);
+  const { [name]: gone, ...others } = opened(path, phrase);
+  if (gone === undefined) throw new KeystoreError(`${name} is not in ${path}: nothing was changed`);
+  write(path, others, phrase);
+  print(`${name} is out of ${path}.`);
+}
+
+function change(path: string, newFile: string, options: Options): void {
+  const entries = opened(path, passphrase(options));
+  write(path, entries, passphraseFrom({ file: newFile }));
+  print(`${path} opens with the new passphrase alone. Copies of the file still open with the old one.`);
+}
+
+const program = new Command('npm run keystore --').description('the treasury’s keys in a sealed file');
+const nameArgument = () => new Argument('<name>', 'the variable that it stands for').choices(keystoreNames);
+const verb = (usage: string, description: string): Command =>
+  program
+    .command(usage)
+    .description(description)
+    .argument('<keystore>', 'path of the file')
+    .option('--passphrase-file <path>', 'its first line opens the keystore; default: KEYSTORE_PASSPHRASE_FILE')
+    .option('--passphrase-fd <number>', 'the same from an open descriptor; default: KEYSTORE_PASSPHRASE_FD');
+
+verb('put', 'put a key in, and make the file if there is none')
+  .addArgument(nameArgument())
+  .option('--from <path>', 'a file that holds the key; default: standard input')
+  .option('--replace', 'also where another key has the name')
+  .action(put);
+verb('list', 'which keys are in it').action(list);
+verb('public', 'what instances without keys are told: addresses, and what references are made with').action(showPublic);
+verb('remove', 'take a key out').addArgument(nameArgument()).action(remove);
+verb('passphrase', 'change the passphrase')
+  .argument('<new>', 'path of a file whose first line is the new one')
+  .action(change);
+
+await runProgram(() => program.parseAsync());

@@ -1,0 +1,142 @@
+/** Another master key for an installation that has a log: no event is rewritten, and afterwards the new key alone is needed. */
+import { ChainBroken } from '../../commands/codec.ts';
+import { type By, createHandle, type HandleDeps, readStream } from '../../commands/handle.ts';
+import type { EventStore } from '../../commands/ports.ts';
+import { isRefusal } from '../../domain/decider.ts';
+import {
+  changeKey,
+  finishKeyChange,
+  type KeyChange,
+  keyChangesMax,
+  sealing,
+  sealingInstance,
+} from '../../domain/sealing.ts';
+import type { Sql } from '../../projections/sql.ts';
+import { serviceConnections } from '../../src/postgres/database.ts';
+import { hideFormer, keptOf } from '../../src/security/formerKeys.ts';
+import { createSeals } from '../../src/security/seals.ts';
+import { KeyChangeUnfinished, sealedStore, sealingStream, type Trust, trustIn } from '../../src/store/sealed.ts';
+import { type Keys, type Resealed, resealRows, resealSecrets } from './reseal.ts';
+
+export interface KeyChangeDeps {
+  readonly store: EventStore;
+  /** Null for a log without Postgres beside it: a signer's own, which holds no secrets either and is its process's alone. */
+  readonly sql: Sql | null;
+  readonly deciding: Omit<HandleDeps, 'store'>;
+  readonly tell: (broken: ChainBroken) => void;
+  readonly by: By;
+}
+
+export type NotChangedCode = 'sameKey' | 'wrongOldKey' | 'usedBefore' | 'changedTooOften' | 'nothingSealed' | 'running';
+
+/** Nothing was changed; `running` may come after the change was recorded, then repeating this goes on. */
+export class MasterKeyNotChanged extends Error {
+  override readonly name = 'MasterKeyNotChanged';
+  readonly code: NotChangedCode;
+  constructor(code: NotChangedCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+/**
+ * Crash before the change is recorded: nothing happened. After it, anywhere: no instance starts, and repeating this goes on; what is under
+ * the new key already is passed over. After its end: repeating it changes nothing.
+ *
+ * @returns what was encrypted anew; null when the change was finished before
+ * @throws MasterKeyNotChanged, KeyChangeUnfinished of a change to another key, ChainBroken, Unavailable
+ */
+export async function changeMasterKey(deps: KeyChangeDeps, keys: Keys, signal: AbortSignal): Promise<Resealed | null> {
+  await refuseRunning(deps.sql);
+  const trust = await changed(deps, keys);
+  if (trust.change?.finished) return null;
+  const store = sealedStore(deps.store, { tell: deps.tell, trust: () => trust });
+  const handle = createHandle({ ...deps.deciding, store });
+  const secrets = await resealSecrets({ store, handle, by: deps.by }, keys, signal);
+  const rows = deps.sql === null ? { count: 0, left: [] } : await resealRows(deps.sql, keys, signal);
+  const facts = { ...deps.by, appId: null };
+  const finished = await handle(sealing, sealingInstance, (id) => finishKeyChange(id, trust.seals.keyId), facts);
+  if (isRefusal(finished)) throw new Error(finished.message);
+  return { count: secrets.count + rows.count, left: [...secrets.left, ...rows.left] };
+}
+
+/** The log once the change is recorded, by this call or an earlier one. */
+async function changed(deps: KeyChangeDeps, keys: Keys): Promise<Trust> {
+  const { store, tell } = deps;
+  const ids = { keyId: createSeals(keys.masterKey).keyId, formerKeyId: createSeals(keys.old).keyId };
+  if (ids.keyId === ids.formerKeyId)
+    throw new MasterKeyNotChanged(
+      'sameKey',
+      'MASTER_KEY and MASTER_KEY_OLD are the same: make a new one with openssl rand -hex 32',
+    );
+  const events = await readStream(store, sealingStream);
+  if (events.length === 0)
+    throw new MasterKeyNotChanged(
+      'nothingSealed',
+      'the log has no seals yet: start this version once with the old key, then stop it and run this again',
+    );
+  const last = events.findLast(({ type }) => type === 'SealingKeyChanged')?.data as KeyChange | undefined;
+  if (last?.keyId !== ids.keyId) {
+    await record(deps, keys, ids);
+    // One may have begun since it was asked, before the change was there to stop it.
+    await refuseRunning(deps.sql);
+  } else if (last.formerKeyId !== ids.formerKeyId) throw wrongOldKey(last.formerKeyId);
+  return trustIn(store, { masterKey: keys.masterKey, tell });
+}
+
+async function record({ store, tell, deciding, by }: KeyChangeDeps, keys: Keys, ids: Omit<KeyChange, 'formerKeys'>) {
+  const trust = await trustIn(store, { masterKey: keys.old, tell }).catch((error: unknown) => {
+    throw error instanceof ChainBroken ? wrongOldKey(null, { cause: error }) : error;
+  });
+  if (trust.change && !trust.change.finished) throw new KeyChangeUnfinished(trust.change.data);
+  if (trust.former.some(({ seals }) => seals.keyId === ids.keyId))
+    throw new MasterKeyNotChanged(
+      'usedBefore',
+      'MASTER_KEY was in use before: make a new one with openssl rand -hex 32',
+    );
+  if (trust.former.length >= keyChangesMax)
+    throw new MasterKeyNotChanged(
+      'changedTooOften',
+      `the master key was changed ${keyChangesMax} times, as often as a log takes`,
+    );
+  const kept = [...trust.former.map((former) => former.kept), keptOf(keys.old)];
+  const change = { ...ids, formerKeys: hideFormer(keys.masterKey, ids, kept) };
+  // Sealed by the old key: it is the last event that is.
+  const handle = createHandle({ ...deciding, store: sealedStore(store, { tell, trust: () => trust }) });
+  const recorded = await handle(sealing, sealingInstance, (inForce) => changeKey(inForce, change), {
+    ...by,
+    appId: null,
+  });
+  if (isRefusal(recorded)) throw new Error(recorded.message);
+}
+
+const wrongOldKey = (formerKeyId: string | null, options?: ErrorOptions): MasterKeyNotChanged => {
+  const why = options?.cause instanceof Error ? `: ${options.cause.message}` : '';
+  const named = formerKeyId === null ? '' : ` (its seals are of key ${formerKeyId})`;
+  return new MasterKeyNotChanged(
+    'wrongOldKey',
+    `MASTER_KEY_OLD is not the key that the log was sealed with${named}: set the one that the service ran with${why}`,
+    options,
+  );
+};
+
+/**
+ * An instance that went on with the old key would sign payouts and write of them what nobody believes. Instances with the API tell that
+ * they run; the others are known by their connections.
+ */
+async function refuseRunning(sql: Sql | null): Promise<void> {
+  if (sql === null) return;
+  const running = await sql.query<{ name: string }>(
+    `SELECT name FROM ops.api_instances WHERE heard_at > now() - interval '6 s'
+      UNION SELECT 'the service at ' || coalesce(host(client_addr), 'this machine') FROM pg_stat_activity
+             WHERE datname = current_database() AND application_name = ANY($1)
+      ORDER BY name LIMIT 10`,
+    [serviceConnections],
+  );
+  if (running.length === 0) return;
+  const names = running.map(({ name }) => name).join(', ');
+  throw new MasterKeyNotChanged(
+    'running',
+    `${names} still runs, or did some seconds ago: stop every instance, then run this again`,
+  );
+}

@@ -1,0 +1,170 @@
+/** `npm run merchant -- …`: the operator registers apps, sets where they are paid and told, issues and revokes keys. */
+import { readFile } from 'node:fs/promises';
+import { Command, Option } from 'commander';
+import { eventCodec } from '../commands/codec.ts';
+import { readStream } from '../commands/handle.ts';
+import type { ManageMerchant } from '../commands/manageMerchant.ts';
+import { findChain } from '../domain/chains.ts';
+import { isRefusal, type Refusal } from '../domain/decider.ts';
+import { type KeyScope, keyScopes } from '../domain/merchant/events.ts';
+import { type Instant, parseInstant } from '../domain/time.ts';
+import { type AuditDeps, listChanges, listKeys } from '../queries/merchantAudit.ts';
+import { addTerms } from './appTerms.ts';
+import { withCore } from './core.ts';
+import { operator } from './operator.ts';
+import { addPeople } from './people.ts';
+import { print, printTable } from './print.ts';
+import { runProgram } from './program.ts';
+
+/** Runs one command against the stores and prints its answer; secrets are shown here once and never again. */
+async function run(command: (merchants: ManageMerchant) => Promise<object | Refusal>): Promise<void> {
+  const answer = await withCore(({ merchants }) => command(merchants));
+  if (isRefusal(answer)) throw new Error(`${answer.refused}: ${answer.message}`);
+  const shown = Object.entries(answer).filter(([name, value]) => name !== 'position' && value !== null);
+  if (shown.length === 0) print('Done.');
+  else printTable(Object.fromEntries(shown.map(([name, value]) => [name, { value }])));
+}
+
+/** Prints a table of what the app's stream tells. */
+async function show(list: (deps: AuditDeps) => Promise<readonly object[] | null>): Promise<void> {
+  const rows = await withCore(({ store }) =>
+    list({ history: (stream) => readStream(store, stream), read: eventCodec.read }),
+  );
+  if (rows === null) throw new Error('there is no such app: check its id');
+  if (rows.length === 0) return print('None.');
+  printTable(
+    rows.map((row) => Object.fromEntries(Object.entries(row).map(([name, value]) => [name, String(value ?? '')]))),
+  );
+}
+
+function chainId(text: string) {
+  const chain = findChain(text);
+  if (!chain) throw new Error(`${text} is no known chain`);
+  return chain.id;
+}
+
+function time(text: string): Instant {
+  const at = parseInstant(text);
+  if (!at) throw new Error(`${text} is no time: write it like 2027-01-31T00:00:00Z`);
+  return at;
+}
+
+const program = new Command('npm run merchant --').description(
+  'manage apps (merchant_<slug>, wallet_<slug>) and their keys',
+);
+
+program
+  .command('register <appId>')
+  .description('register an app; shows its webhook secret once')
+  .option('--webhook <url>', 'https URL that its webhooks go to')
+  .action((appId: string, options: { webhook?: string }) =>
+    run((m) => m.register(appId, { webhookUrl: options.webhook ?? null }, operator())),
+  );
+
+program
+  .command('settle <appId> <chain> <token> <address>')
+  .description('set the wallet that a merchant_ app is paid out to')
+  .option('--memo <memo>', 'memo of the receiver, where the chain has one')
+  .action((appId: string, chain: string, tokenSymbol: string, receiverAddress: string, options: { memo?: string }) =>
+    run((m) =>
+      m.setSettlement(
+        appId,
+        { chainId: chainId(chain), tokenSymbol, receiverAddress, receiverMemo: options.memo ?? null },
+        operator(),
+      ),
+    ),
+  );
+
+interface Branding {
+  readonly name?: string;
+  readonly contact?: string;
+  readonly returnUrl?: string;
+  readonly colour?: string;
+  readonly logo?: string;
+}
+
+/** An empty text unsets a field. */
+const given = (field: string, text: string | undefined) => (text === undefined ? {} : { [field]: text || null });
+
+async function brand(m: ManageMerchant, appId: string, shown: Branding): Promise<object | Refusal> {
+  const { name, contact, returnUrl, colour, logo } = shown;
+  const change = {
+    ...given('name', name),
+    ...given('supportContact', contact),
+    ...given('returnUrlTemplate', returnUrl),
+    ...given('colour', colour),
+  };
+  const changed = await m.setProfile(appId, change, operator());
+  if (isRefusal(changed) || logo === undefined) return changed;
+  return m.setLogo(appId, logo === '' ? null : await readFile(logo), operator());
+}
+
+program
+  .command('profile <appId>')
+  .description('change what an app shows of itself; an empty text unsets')
+  .option('--name <name>', 'what payers read')
+  .option('--contact <contact>', 'an e-mail address or an https URL')
+  .option('--return-url <template>', 'https URL with {paymentId}, {orderId}, {status} behind the host')
+  .option('--colour <colour>', '#rrggbb')
+  .option('--logo <file>', 'a PNG, JPEG or WebP')
+  .action((appId: string, shown: Branding) => run((m) => brand(m, appId, shown)));
+
+program
+  .command('webhook <appId> [url]')
+  .description('set or, without a URL, remove the webhook; new payments only')
+  .action((appId: string, url?: string) => run((m) => m.setWebhookUrl(appId, url ?? null, operator())));
+
+program
+  .command('embed <appId> [sites...]')
+  .description('set the sites that may show payment pages in a frame; none without any')
+  .action((appId: string, sites: string[]) => run((m) => m.setEmbeddingSites(appId, sites, operator())));
+
+program
+  .command('rotate <appId>')
+  .description('make a new webhook secret; the old one stops at once')
+  .action((appId: string) => run((m) => m.rotateSecret(appId, operator())));
+
+program
+  .command('key <appId> <name>')
+  .description('issue an API key; it is shown once')
+  .addOption(new Option('--scope <scope>', 'what it may do').choices([...keyScopes]).default('orders'))
+  .option('--expires <time>', 'when it stops: ISO 8601 with its offset, such as 2027-01-31T00:00:00Z')
+  .action((appId: string, name: string, options: { scope: KeyScope; expires?: string }) =>
+    run((m) =>
+      m.issueKey(
+        appId,
+        { scope: options.scope, name, expiresAt: options.expires ? time(options.expires) : null },
+        operator(),
+      ),
+    ),
+  );
+
+program
+  .command('rename <appId> <keyId> <name>')
+  .description('call an API key something else')
+  .action((appId: string, keyId: string, name: string) => run((m) => m.renameKey(appId, keyId, name, operator())));
+
+program
+  .command('keys <appId>')
+  .description('list its API keys, revoked ones too')
+  .action((appId: string) => show((log) => listKeys(log, appId)));
+
+program
+  .command('history <appId>')
+  .description('list who changed what of the app and its keys, and when')
+  .action((appId: string) => show((log) => listChanges(log, appId)));
+
+program
+  .command('revoke <appId> <keyId>')
+  .description('revoke an API key; done means that no instance accepts it any more')
+  .action((appId: string, keyId: string) => run((m) => m.revokeKey(appId, keyId, operator())));
+
+program
+  .command('keyless <appId> <onOrOff>')
+  .description('open or close a wallet_ app for creation without a key')
+  .action((appId: string, onOrOff: string) => run((m) => m.setKeylessCreation(appId, onOrOff === 'on', operator())));
+
+addTerms(program, run);
+addPeople(program);
+
+await runProgram(() => program.parseAsync());

@@ -1,0 +1,123 @@
+/** `npm run payouts -- …`: payouts that are not settled, and what an operator decides about one that does not go on by itself. */
+import { Command } from 'commander';
+import { currentState } from '../commands/handle.ts';
+import { chainOf } from '../domain/chains.ts';
+import { formatAmount } from '../domain/money.ts';
+import { nextStep } from '../domain/payment/next.ts';
+import { type Payment, paymentDecider } from '../domain/payment/state.ts';
+import { isSpent } from '../domain/transfer/leg.ts';
+import { fallenShort } from '../domain/transfer/rules.ts';
+import { openPayouts } from '../queries/payouts.ts';
+import type { Core } from '../src/core.ts';
+import { createFailures } from '../src/postgres/failures.ts';
+import { payoutWaits } from '../src/postgres/payoutWaits.ts';
+import {
+  acceptPayout,
+  type ByHand,
+  bouncePayout,
+  buryPayout,
+  holdPayout,
+  retryPayout,
+} from '../src/workers/payouts/byHand.ts';
+import { transfersWorkerName } from '../src/workers/payouts/worker.ts';
+import { withCore } from './core.ts';
+import { operator } from './operator.ts';
+import { print, printTable } from './print.ts';
+import { reasonOf, runProgram, tell } from './program.ts';
+
+const shownMax = 100;
+const answer_ms = 30_000;
+
+async function show(core: Core): Promise<void> {
+  const open = await openPayouts(core.database, shownMax);
+  const payments = await Promise.all(open.map(({ paymentId }) => currentState(core.handle, paymentDecider, paymentId)));
+  const waits = await payoutWaits(
+    core.database,
+    open.map(({ paymentId }) => paymentId),
+  );
+  const whyOf = new Map(waits.map(({ paymentId, reason, message }) => [paymentId, `${reason}: ${message}`]));
+  const lines = payments.flatMap((payment) =>
+    payment ? [[payment.terms.paymentId, line(core, payment, whyOf.get(payment.terms.paymentId))]] : [],
+  );
+  if (lines.length === 0) return print('Every payout is settled.');
+  printTable(Object.fromEntries(lines));
+  if (open.length === shownMax) print(`The oldest ${shownMax} are listed.`);
+}
+
+function line({ clock }: Core, payment: Payment, waitsFor = ''): Readonly<Record<string, string | number>> {
+  const { destination } = payment.terms;
+  const { payout, funded } = payment;
+  const last = payout?.attempts.at(-1);
+  return {
+    chain: chainOf(destination.chainId).name,
+    amount: `${formatAmount(funded?.payout ?? 0n, destination.token.decimals)} ${destination.token.symbol}`,
+    funded: funded?.fundedAt ?? '',
+    step: nextStep(payment, clock.now()).do,
+    attempts: payout?.attempts.length ?? 0,
+    'last one': last ? `${last.fate} ${last.signed.hash}` : '',
+    why: whyHeld(payment) ?? waitsFor,
+  };
+}
+
+function whyHeld({ payoutHeld, payout }: Payment): string | undefined {
+  if (payout?.short) return fallenShort(payout, payout.short).message;
+  if (payoutHeld !== null) return `an operator holds it: ${payoutHeld}`;
+  return payout && isSpent(payout) ? 'its attempts are spent: retry allows more' : undefined;
+}
+
+/** What was parked on the way is due again. */
+async function retry(core: Core, byHand: ByHand): Promise<void> {
+  tell(await retryPayout(core, byHand, operator()));
+  const payment = await currentState(core.handle, paymentDecider, byHand.paymentId);
+  if (!payment) return;
+  const worker = transfersWorkerName(payment.terms.destination.chainId);
+  await createFailures(core.database).unpark(worker, byHand.paymentId, core.clock.now());
+}
+
+async function bury(core: Core, byHand: ByHand): Promise<void> {
+  const payment = await currentState(core.handle, paymentDecider, byHand.paymentId);
+  const chain = payment && core.chains.get(payment.terms.destination.chainId);
+  if (!chain) throw new Error(`${byHand.paymentId} is no payment on a chain that is configured here`);
+  const deps = { handle: core.handle, rail: chain.rail };
+  tell(await buryPayout(deps, byHand, operator(), AbortSignal.timeout(answer_ms)));
+}
+
+const program = new Command('npm run payouts --').description('payouts that are not settled');
+
+program
+  .command('list', { isDefault: true })
+  .description('those that are under way or wait, the oldest first')
+  .action(() => withCore(show));
+
+const decision = (name: string, about: string, decide: (core: Core, byHand: ByHand) => Promise<void>) =>
+  program
+    .command(`${name} <paymentId>`)
+    .description(about)
+    .requiredOption('--reason <reason>', 'why, for whoever asks later', reasonOf)
+    .action((paymentId: string, { reason }: { reason: string }) =>
+      withCore((core) => decide(core, { paymentId, reason })),
+    );
+
+decision(
+  'hold',
+  'sign nothing more for it, for example because it was paid by hand; what is signed can still land',
+  async (core, byHand) => tell(await holdPayout(core, byHand, operator())),
+);
+decision('retry', 'go on with it after a hold, a hundred attempts, or a transfer that brought nothing', retry);
+decision(
+  'accept',
+  'count it as settled although less than was ordered arrived: you have paid the rest by hand, or the receiver does without',
+  async (core, byHand) => tell(await acceptPayout(core, byHand, operator())),
+);
+decision(
+  'bury',
+  'declare its attempts dead: they can land no more, and you have found out on several explorers that none has; it is signed anew',
+  bury,
+);
+decision(
+  'bounce',
+  'give it up: its receiver cannot be paid; what came can go back to its payer',
+  async (core, byHand) => tell(await bouncePayout(core, byHand, operator())),
+);
+
+await runProgram(() => program.parseAsync());

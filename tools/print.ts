@@ -1,0 +1,66 @@
+/**
+ * All that tools of the operator write to the terminal goes through here: a line break is the tool's own, and whatever else would steer the
+ * terminal is shown by its number. Nothing else in tools/ may use the console, which the linter sees to.
+ */
+import { inspect, styleText } from 'node:util';
+import { printable, printableJson } from '../src/lib/printable.ts';
+
+/** A mark of the tool itself in a line, in colour where the terminal has some. */
+export interface Mark {
+  readonly style: Parameters<typeof styleText>[0];
+  readonly text: string;
+}
+
+/** One line: text, or parts of it that follow each other. */
+type Line = string | readonly (string | Mark)[];
+
+const partText = (part: string | Mark): string =>
+  typeof part === 'string' ? printable(part) : styleText(part.style, printable(part.text));
+
+const lineText = (line: Line): string => (typeof line === 'string' ? printable(line) : line.map(partText).join(''));
+
+/** Each argument is a line. */
+export const print = (...lines: readonly Line[]): void => console.log(lines.map(lineText).join('\n'));
+
+/** The same on the error stream. */
+export const printError = (...lines: readonly string[]): void => console.error(lines.map(printable).join('\n'));
+
+/** What went wrong: a message is one line, whoever wrote it; an error of several says so by `lines`. */
+export function printFailure(error: unknown): void {
+  printError(...failureLines(error));
+}
+
+function failureLines(error: unknown): readonly string[] {
+  if (!(error instanceof Error)) return [String(error)];
+  return 'lines' in error && Array.isArray(error.lines) ? error.lines.map(String) : [error.message];
+}
+
+/** For machines; amounts are digits. @param space as of JSON.stringify: null for one line */
+export const printJson = (value: unknown, space: number | null = 2): void =>
+  console.log(printableJson(jsonText(value, space)));
+
+const jsonText = (value: unknown, space: number | null): string =>
+  JSON.stringify(value, (_, part) => (typeof part === 'bigint' ? part.toString() : part), space ?? undefined);
+
+/** @param rows by their names, or in order; keys and cells are anybody's text */
+export const printTable = (rows: object): void =>
+  console.table(Array.isArray(rows) ? rows.map(rowOf) : mapped(rows, rowOf));
+
+const rowOf = (row: unknown): object => mapped(row as object, (cell) => new Cell(cell));
+
+const mapped = (record: object, value: (each: unknown) => unknown): object =>
+  Object.fromEntries(Object.entries(record).map(([key, each]) => [printable(key), value(each)]));
+
+/** Shown by the console as it is: it would escape the backslashes of what is escaped already. */
+class Cell {
+  readonly #value: unknown;
+
+  constructor(value: unknown) {
+    this.#value = value;
+  }
+
+  [inspect.custom](): string {
+    if (typeof this.#value === 'string') return `'${printable(this.#value)}'`;
+    return printable(inspect(this.#value, { breakLength: Number.POSITIVE_INFINITY, maxArrayLength: 3, depth: 1 }));
+  }
+}

@@ -1,0 +1,164 @@
+/** `npm run refunds -- …`: money of payments that the service holds: what there is, where it goes, and the operator's order to send it back. */
+import { Command, InvalidArgumentError } from 'commander';
+import type { AskedRefund, Refunds } from '../commands/refunds.ts';
+import { chainOf, findToken } from '../domain/chains.ts';
+import { isRefusal, type Refusal } from '../domain/decider.ts';
+import { formatAmount, parseAmount } from '../domain/money.ts';
+import { type RefundView, refundView, refundViews } from '../domain/payment/refundView.ts';
+import { paymentIdIn } from '../queries/paymentId.ts';
+import { heldPayments, openRefunds, openUnmatchedRefunds } from '../queries/refunds.ts';
+import type { Core } from '../src/core.ts';
+import { refundsOf } from '../src/workers/refunds/index.ts';
+import { withCore } from './core.ts';
+import { chainNames, namedChain } from './namedChain.ts';
+import { operator } from './operator.ts';
+import { print } from './print.ts';
+import { reasonOf, refusalError, runProgram } from './program.ts';
+import { addDecisions } from './refundDecisions.ts';
+
+const shownMax = 100;
+
+async function showAll({ database }: Core): Promise<void> {
+  const [open, held] = [await openRefunds(database, shownMax), await heldPayments(database, shownMax)];
+  const unmatched = await openUnmatchedRefunds(database, shownMax);
+  if (open.length + unmatched.length > 0) print('On their way back:');
+  for (const { paymentId, refund } of open) print(`${paymentId}  ${told(refund)}`);
+  for (const { id, standing, amount, tokenSymbol, chainId, receiver, txHash } of unmatched)
+    print(
+      `${id}  of no payment, ${standing}: ${amount} ${tokenSymbol} on ${chainOf(chainId).name} to ${receiver}${txHash === null ? '' : `, ${txHash}`}`,
+    );
+  if (held.length > 0) print('Payments that ended with money which is held, npm run refunds -- list <paymentId>:');
+  for (const { paymentId, appId, errorCode, amountReceived } of held)
+    print(`${paymentId}  ${appId}  ${errorCode}  ${amountReceived ?? ''}`);
+  if (open.length + unmatched.length + held.length === 0)
+    print('Nothing is held of payments that ended, and nothing is on its way back.');
+  if ([open, unmatched, held].some(({ length }) => length === shownMax))
+    print(`The oldest ${shownMax} of each are listed.`);
+}
+
+async function showOne(core: Core, text: string): Promise<void> {
+  const refunds = refundsOf(core);
+  const payment = await refunds.payment({ paymentId: known(text), appId: null });
+  if (!payment) throw new Error(`paymentNotFound: ${text} is no payment: check its id`);
+  for (const refund of refundViews(payment)) print(told(refund));
+  for (const { chainId, token, amount, reason, networkFee, owners } of await refunds.held(payment)) {
+    const fee = networkFee === null ? 'a cost that is not known now' : formatAmount(networkFee, token.decimals);
+    print(
+      `held: ${formatAmount(amount, token.decimals)} ${token.symbol} on ${chainOf(chainId).name} (${reason}); sending it costs ${fee}`,
+    );
+    for (const { sender, receiver, amount: own } of owners)
+      print(
+        `  ${formatAmount(own, token.decimals)} of ${sender}: ${receiver ? `goes to ${receiver.address}` : 'no address is proven, it may be an exchange'}`,
+      );
+  }
+}
+
+const told = ({
+  refund,
+  status,
+  amount,
+  networkFee,
+  tokenSymbol,
+  chainId,
+  receiverAddress,
+  txHash,
+}: RefundView): string =>
+  `refund ${refund}, ${status}: ${amount} ${tokenSymbol} on ${chainOf(chainId).name} to ${receiverAddress}, less ${networkFee} for sending it${txHash === null ? '' : `, ${txHash}`}`;
+
+const known = (text: string): string => {
+  const paymentId = paymentIdIn(text);
+  if (paymentId === undefined) throw new Error(`paymentNotFound: ${text} is no payment’s id`);
+  return paymentId;
+};
+
+interface Asked {
+  readonly all?: true;
+  readonly excess?: true;
+  readonly asset?: string;
+  readonly amount?: string;
+  readonly to?: string;
+  readonly memo?: string;
+  readonly reason: string;
+  readonly key?: string;
+  readonly dryRun?: true;
+}
+
+/** A scope or an amount of one token: one of the two. */
+function scopeOf({ all, excess, asset, amount }: Asked): AskedRefund['scope'] {
+  const stated = [all, excess, asset].filter((each) => each !== undefined);
+  if (stated.length !== 1) throw new Error('say what goes back: --all, --excess, or --asset with --amount');
+  if (asset === undefined) {
+    if (amount !== undefined) throw new Error('--amount goes with --asset, such as --asset base/USDC');
+    return all ? 'all' : 'excess';
+  }
+  const [chainText = '', symbol = ''] = asset.split('/');
+  const chain = namedChain(chainText);
+  if (!chain) throw new Error(`--asset must be <chain>/<token>, of ${chainNames()}`);
+  const token = findToken(chain, symbol.toUpperCase());
+  if (!token) throw new Error(`--asset: ${chain.name} has ${chain.tokens.map((each) => each.symbol).join(' and ')}`);
+  const units = parseAmount(amount ?? '', token.decimals);
+  if (typeof units === 'string' || units <= 0n)
+    throw new Error(`--amount must be a decimal above 0 with at most ${token.decimals} places, such as 1.50`);
+  return { chainId: chain.id, tokenAddress: token.address, amount: units };
+}
+
+async function order(core: Core, text: string, asked: Asked): Promise<void> {
+  if (asked.memo !== undefined && asked.to === undefined) throw new Error('--memo goes with --to');
+  const refunds = refundsOf(core);
+  const of = { paymentId: known(text), appId: null };
+  const wanted: AskedRefund = {
+    scope: scopeOf(asked),
+    to: asked.to === undefined ? 'proven' : { address: asked.to, memo: asked.memo ?? null },
+    by: 'operator',
+    note: asked.reason,
+    key: asked.key ?? null,
+  };
+  if (asked.dryRun) return preview(refunds, of, wanted);
+  const ordered = taken(await refunds.order(of, wanted, operator()));
+  for (const refund of ordered.refunds) print(told(refundView(refund)));
+  print(ordered.orderedNow ? 'Ordered: the service sends it.' : 'It was ordered so already.');
+}
+
+async function preview(refunds: Refunds, of: Parameters<Refunds['preview']>[0], wanted: AskedRefund): Promise<void> {
+  for (const { amount, networkFee, token, chainId, receiver } of taken(await refunds.preview(of, wanted)))
+    print(
+      `would send ${formatAmount(amount - networkFee, token.decimals)} ${token.symbol} on ${chainOf(chainId).name} to ${receiver.address}, less ${formatAmount(networkFee, token.decimals)} for sending it`,
+    );
+}
+
+function taken<T>(answer: T | Refusal): T {
+  if (isRefusal(answer)) throw refusalError(answer);
+  return answer;
+}
+
+const program = new Command('npm run refunds --').description('money of payments that goes back');
+
+program
+  .command('list [paymentId]', { isDefault: true })
+  .description('what is on its way back and what is held; of one payment, whose it is and where it may go')
+  .action((paymentId?: string) =>
+    withCore((core) => (paymentId === undefined ? showAll(core) : showOne(core, paymentId))),
+  );
+
+program
+  .command('order <paymentId>')
+  .description('send money back that the payment holds; what sending it costs is taken off')
+  .option('--all', 'all that can go back')
+  .option('--excess', 'what came over what was due')
+  .option('--asset <chain/token>', 'one token, such as base/USDC')
+  .option('--amount <amount>', 'how much of it, in whole tokens')
+  .option('--to <address>', 'any address of the money’s chain; left out: where its senders have proven that it goes')
+  .option('--memo <memo>', 'memo of the receiver')
+  .requiredOption('--reason <reason>', 'why, for whoever asks later', reasonOf)
+  .option('--key <key>', 'the same key orders once', keyOf)
+  .option('--dry-run', 'say what would be sent, and order nothing')
+  .action((paymentId: string, asked: Asked) => withCore((core) => order(core, paymentId, asked)));
+
+addDecisions(program);
+
+function keyOf(text: string): string {
+  if (text.length === 0 || text.length > 128) throw new InvalidArgumentError('a key has 1 to 128 characters.');
+  return text;
+}
+
+await runProgram(() => program.parseAsync());

@@ -1,0 +1,147 @@
+/** `npm run replay -- …`: what one stream, or all read models, were as of a moment. Nothing is sent, signed or appended by it. */
+import { SingleBar } from 'cli-progress';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { eventCodec } from '../commands/codec.ts';
+import type { EventStore } from '../commands/ports.ts';
+import { type AsOf, parseAsOf } from '../domain/asOf.ts';
+import { checkReplayName, dropReplay } from '../projections/replays.ts';
+import { type Database, openDatabase } from '../src/postgres/database.ts';
+import { replay } from '../src/readmodels/replay.ts';
+import { replayStream } from '../src/readmodels/replayStream.ts';
+import { openEventStore } from '../src/store/client.ts';
+import { believed } from './believed.ts';
+import { connections, databaseUrlOf, eventStoreOf, masterKeyOf } from './connections.ts';
+import { print, printJson } from './print.ts';
+import { runProgram, untilInterrupted } from './program.ts';
+import { linesOf, recordOf, rule } from './replayTable.ts';
+
+interface Options {
+  readonly until?: AsOf;
+  readonly stream?: string;
+  readonly into?: string;
+  readonly drop?: string;
+  readonly json?: boolean;
+  readonly database?: string;
+  readonly eventstore?: string;
+  readonly data: string;
+}
+
+/** Indexes of millions of rows take their time. */
+const statementTimeout_ms = 60 * 60_000;
+
+function momentOf(text: string): AsOf {
+  const moment = parseAsOf(text);
+  if (!moment) throw new InvalidArgumentError('it is a position in the log, or a time such as 2026-11-22T10:00:00Z.');
+  return moment;
+}
+
+const options = new Command()
+  .name('npm run replay --')
+  .description('What was so at a moment, made from the events alone. Nothing is sent, signed or appended.')
+  .option(
+    '--until <moment>',
+    'a time with its offset, or a position in the log; all that there is when left out',
+    momentOf,
+  )
+  .addOption(
+    new Option('--stream <name>', 'one stream, such as payment-<id>: its state after each event').conflicts([
+      'into',
+      'drop',
+    ]),
+  )
+  .addOption(new Option('--into <schema>', 'all read models, into a Postgres schema of their own').conflicts('drop'))
+  .option('--drop <schema>', 'removes such a schema')
+  .addOption(new Option('--json', 'with --stream: one JSON object for each event').conflicts(['into', 'drop']))
+  .addOption(new Option('--database <url>', 'default: that of the running service').env('DATABASE_URL'))
+  .addOption(new Option('--eventstore <url>', 'default: that of the running service').env('EVENTSTORE_URL'))
+  .addOption(new Option('--data <directory>', "the service's data directory").env('DATA_DIR').default('./data'))
+  .parse()
+  .opts<Options>();
+
+await runProgram(() => main(options));
+
+async function main({ stream, into, drop, ...given }: Options): Promise<void> {
+  if (stream !== undefined) return await showStream(stream, given);
+  if (into !== undefined) return await fill(into, given);
+  if (drop !== undefined) return await remove(drop, given);
+  throw new Error('Say what: --stream <name>, --into <schema> or --drop <schema>. --help tells more.');
+}
+
+async function showStream(stream: string, { until = undefined, json = false, ...where }: Options): Promise<void> {
+  const { eventStoreUrl, close } = await eventStoreOf(where, 'join');
+  await withStore(eventStoreUrl, where.data, async (store) => {
+    let shown = 0;
+    for await (const step of replayStream({ store, codec: eventCodec }, stream, until ?? null)) {
+      if (json) printJson(recordOf(step), null);
+      else print(...linesOf(step, shown === 0));
+      shown += 1;
+    }
+    if (shown === 0) throw new Error(`${stream} has no event up to then: check its name, or ask for a later moment`);
+    if (!json) print(rule, `${shown} events.`);
+  }).finally(close);
+}
+
+async function fill(into: string, { until, ...where }: Options): Promise<void> {
+  checkReplayName(into);
+  const signal = untilInterrupted('Interrupted: run it again, it goes on where it stopped.');
+  const { databaseUrl, eventStoreUrl, close } = await connections(where, 'join');
+  const database = openDatabase({ url: databaseUrl, applicationName: 'replay', statementTimeout_ms });
+  await withStore(eventStoreUrl, where.data, (store) =>
+    withProgress((onProgress) =>
+      replay({ store, database, codec: eventCodec, signal, into, until: until ?? null, onProgress }),
+    ),
+  ).finally(async () => {
+    await database.close();
+    await close();
+  });
+}
+
+async function remove(schema: string, where: Options): Promise<void> {
+  const database: Database = openDatabase({
+    url: await databaseUrlOf(where),
+    applicationName: 'replay',
+    statementTimeout_ms,
+  });
+  try {
+    print((await dropReplay(database, schema)) ? `Schema ${schema} is gone.` : `There is no schema ${schema}.`);
+  } finally {
+    await database.close();
+  }
+}
+
+async function withStore(url: string, data: string, work: (store: EventStore) => Promise<void>): Promise<void> {
+  const opened = openEventStore({ url });
+  try {
+    await work(await believed(opened, masterKeyOf(data)));
+  } finally {
+    await opened.close();
+  }
+}
+
+type OnProgress = NonNullable<Parameters<typeof replay>[0]['onProgress']>;
+
+async function withProgress(work: (onProgress: OnProgress) => ReturnType<typeof replay>): Promise<void> {
+  const bar = new SingleBar({
+    format: 'replay [{bar}] {percentage}% | {events} events | {rate} events/s | {duration_formatted}',
+    noTTYOutput: true,
+    notTTYSchedule: 2_000,
+  });
+  const begun_ms = performance.now();
+  bar.start(1_000, 0, { events: '0', rate: '–' });
+  try {
+    const filled = await work(({ events, position, tail }) => {
+      const seconds = (performance.now() - begun_ms) / 1_000;
+      const done = tail === 0n || position >= tail ? 1_000 : Number((position * 1_000n) / tail);
+      bar.update(done, { events: events.toString(), rate: Math.round(Number(events) / seconds).toString() });
+    });
+    bar.update(1_000);
+    bar.stop();
+    const upTo =
+      filled.position === null ? 'before the first event' : `up to position ${filled.position}, written ${filled.at}`;
+    print(
+      `Schema ${filled.schema} holds all read models ${upTo}: SELECT * FROM ${filled.schema}.payments; it says so itself in ${filled.schema}.replay.`,
+    );
+  } finally {
+    bar.stop();
+  }
+}

@@ -1,0 +1,84 @@
+/** `npm run report -- --month 2026-11`: the month as one page that needs nothing else. It reads Postgres alone, and only reads. */
+import { existsSync } from 'node:fs';
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { loadEnvFile } from 'node:process';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { chainIds } from '../domain/chains.ts';
+import { coinOf } from '../domain/coins.ts';
+import { formatAmount, microUsdDecimals } from '../domain/money.ts';
+import { readCoin } from '../src/chains/money/coins.ts';
+import { createReader } from '../src/environment/reader.ts';
+import { openDatabase } from '../src/postgres/database.ts';
+import { systemClock } from '../src/process/system.ts';
+import { databaseUrlOf } from './connections.ts';
+import { print } from './print.ts';
+import { runProgram } from './program.ts';
+import { askAll, type CoinPrices } from './report/ask.ts';
+import { type Month, monthNamed } from './report/month.ts';
+import { reportPage } from './report/page.ts';
+
+interface Options {
+  readonly month: Month;
+  readonly app?: string;
+  readonly out?: string;
+  readonly database?: string;
+  readonly data: string;
+}
+
+/** A year's payments are gone through for one month. */
+const statementTimeout_ms = 10 * 60_000;
+
+function monthOf(text: string): Month {
+  const month = monthNamed(text);
+  if (!month) throw new InvalidArgumentError('it is a month such as 2026-11.');
+  return month;
+}
+
+const options = new Command()
+  .name('npm run report --')
+  .description('A month as one HTML page: plots, tables, and the SQL of each number. It holds no payer and no payment.')
+  .requiredOption('--month <month>', 'such as 2026-11, in UTC', monthOf)
+  .option('--app <id>', 'of one app; default: of all')
+  .option('--out <file>', 'default: report-<month>.html, or report-<month>-<app>.html')
+  .addOption(new Option('--database <url>', 'default: that of the running service').env('DATABASE_URL'))
+  .addOption(new Option('--data <directory>', "the service's data directory").env('DATA_DIR').default('./data'))
+  .parse()
+  .opts<Options>();
+
+await runProgram(() => main(options));
+
+async function main({ month, app, out, ...where }: Options): Promise<void> {
+  for (const file of ['.env', join(where.data, 'service.env')]) if (existsSync(file)) loadEnvFile(file);
+  const about = { month, appId: app ?? null, prices: coinPrices(), now: systemClock.now() };
+  const url = await databaseUrlOf(where);
+  const database = openDatabase({ url, applicationName: 'report', connectionsMax: 1, statementTimeout_ms });
+  try {
+    const answers = await askAll(database, about);
+    const file = out ?? `report-${month.name}${app === undefined ? '' : `-${app.replace(/[^\w-]/g, '_')}`}.html`;
+    // Beside it first: a stop half-way leaves no half page.
+    await writeFile(`${file}.unfinished`, reportPage(about, answers, await stylesheet()));
+    await rename(`${file}.unfinished`, file);
+    print(`${file}: ${month.title}, ${app ?? 'all apps'}.`);
+  } finally {
+    await database.close();
+  }
+}
+
+/** As the service prices what payouts cost. @throws Error for a price that is none */
+function coinPrices(): CoinPrices {
+  const problems: string[] = [];
+  const read = createReader(process.env, problems);
+  const prices = chainIds.map((id) => {
+    const { decimals } = coinOf(id);
+    const { price_microUsd } = readCoin(read, id, decimals);
+    return [id, { decimals, usd: formatAmount(price_microUsd, microUsdDecimals) }] as const;
+  });
+  if (problems.length > 0) throw new Error(problems.join('; '));
+  return Object.fromEntries(prices);
+}
+
+async function stylesheet(): Promise<string> {
+  const files = [new URL('../web/look.css', import.meta.url), new URL('./report/report.css', import.meta.url)];
+  return (await Promise.all(files.map((file) => readFile(file, 'utf8')))).join('\n');
+}

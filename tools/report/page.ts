@@ -1,0 +1,74 @@
+/** The report as one page that needs nothing else: no script, no request. Everything on it is in the answers. */
+import type { VNode } from 'preact';
+import { documentOf, html } from '../../web/parts/html.ts';
+import type { About, Answer, Answers } from './ask.ts';
+import { factsOf } from './facts.ts';
+import { feesPart } from './fees.ts';
+import { funnelPart } from './funnel.ts';
+import { heldPart } from './held.ts';
+import type { Part } from './part.ts';
+import { durationsPart } from './sections.ts';
+import { answerTable } from './table.ts';
+import { volumePart } from './volume.ts';
+
+/** @param css of the whole page. @returns a whole document */
+export function reportPage(about: About, answers: Answers, css: string): string {
+  const { month, appId, now } = about;
+  const title = `${month.title}: ${appId ?? 'all apps'}`;
+  const parts = [
+    volumePart(answers.volume),
+    funnelPart(answers.funnel),
+    durationsPart(answers.durations),
+    feesPart(answers.fees, about),
+    heldPart(answers.held),
+  ];
+  return documentOf(html`<html lang="en">
+    <head>
+      <meta charset="utf-8" />
+      <meta name="viewport" content="width=device-width, initial-scale=1" />
+      <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'" />
+      <meta name="color-scheme" content="light dark" />
+      <title>${title}</title>
+      <style dangerouslySetInnerHTML=${{ __html: css }}></style>
+    </head>
+    <body>
+      <main class="report">
+        <header class="cover">
+          <p class="small muted">Payment Intents, monthly report</p>
+          <h1>${month.title}</h1>
+          <p class="muted">${appId === null ? 'All apps' : html`<span>App <bdi><strong>${appId}</strong></bdi></span>`}. Days and times are in UTC; tokens count as dollars. As of ${stamp(now)}${
+            now < month.to ? ', before the month is over' : ''
+          }.</p>
+        </header>
+        <dl class="facts card">${factsOf(answers).map(
+          ({ id, term, value, note }) =>
+            html`<div><dt>${term}</dt><dd class="value" data-fact=${id}>${value}</dd><dd class="small muted">${note}</dd></div>`,
+        )}</dl>
+        ${parts.map((part) => section(part))}
+        <footer class="small muted"><p>Every number above is what Postgres answered to the SQL beside its plot, all of it at one moment.</p></footer>
+      </main>
+    </body>
+  </html>`);
+}
+
+const stamp = (at: string): VNode => html`<time datetime=${at}>${at.slice(0, 10)} ${at.slice(11, 16)}</time>`;
+
+const section = ({ id, title, note, plot, none, answer, columns, total }: Part): VNode =>
+  html`<section class="card" id=${id} aria-labelledby=${`${id}-title`}>
+    <header><h2 id=${`${id}-title`}>${title}</h2><p class="small muted">${note}</p></header>
+    <div class="inside">
+      ${plot ?? html`<p class="none muted">${none}</p>`}
+      ${plot && answerTable(title, columns, answer.rows, total)}
+      ${sqlOf(answer)}
+    </div>
+  </section>`;
+
+/** As it was run, with what stood for its parameters. */
+const sqlOf = ({ sql, parameters }: Answer): VNode =>
+  html`<details class="sql"><summary>The SQL of these numbers</summary>
+    <pre tabindex="0"><code>${sql}</code></pre>
+    <ol class="small">${parameters.map(
+      (value, place) =>
+        html`<li><span class="mono">$${place + 1}</span> <code data-parameter=${place + 1}>${value === null ? 'NULL' : `'${value.replaceAll("'", "''")}'`}</code></li>`,
+    )}</ol>
+  </details>`;

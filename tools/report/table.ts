@@ -1,0 +1,94 @@
+/** The table below a plot: what Postgres answered, row by row. */
+import type { VNode } from 'preact';
+import { type ChainId, chainIds, chainOf } from '../../domain/chains.ts';
+import { decimalText } from '../../queries/sql.ts';
+import { grouped } from '../../web/parts/cells.ts';
+import { html } from '../../web/parts/html.ts';
+import { dayText } from '../../web/parts/time.ts';
+import type { AnswerRow } from './ask.ts';
+import { roundedTo, sumOf } from './sums.ts';
+
+/** As people read what Postgres prints. */
+export type Reading = 'text' | 'day' | 'count' | 'money' | 'fine' | 'percent' | 'chain' | 'seconds';
+
+export interface TableColumn {
+  readonly name: string;
+  readonly head: string;
+  readonly reads: Reading;
+  /** Its rows count different things. */
+  readonly unsummed?: true;
+  /** Other words for some values. */
+  readonly words?: Readonly<Record<string, string>>;
+}
+
+const summed: ReadonlySet<Reading> = new Set(['count', 'money', 'fine']);
+
+export const answerTable = (
+  caption: string,
+  columns: readonly TableColumn[],
+  rows: readonly AnswerRow[],
+  total: boolean,
+): VNode =>
+  html`<div class="scroll" tabindex="0" role="region" aria-label=${`${caption}, as a table`}><table>
+    <caption class="visually-hidden">${caption}</caption>
+    <thead><tr>${columns.map((column) => html`<th scope="col" class=${classOf(column)}>${column.head}</th>`)}</tr></thead>
+    <tbody>${rows.map(
+      (row) => html`<tr>${columns.map((column) => cellOf(column, row[column.name] ?? null))}</tr>`,
+    )}</tbody>
+    ${total && rows.length > 1 && html`<tfoot><tr>${columns.map((column, place) => totalOf(column, place, rows))}</tr></tfoot>`}
+  </table></div>`;
+
+const words: ReadonlySet<Reading> = new Set(['text', 'day', 'chain', 'seconds']);
+const classOf = ({ reads }: TableColumn): string | undefined => (words.has(reads) ? undefined : 'number');
+
+/** `value` is what Postgres printed. */
+const cellOf = (column: TableColumn, value: string | null): VNode =>
+  html`<td class=${classOf(column)}><data value=${value ?? ''}>${value === null ? '–' : textOf(column, value)}</data></td>`;
+
+function totalOf(column: TableColumn, place: number, rows: readonly AnswerRow[]): VNode {
+  if (place === 0) return html`<th scope="row">Together</th>`;
+  if (!summed.has(column.reads) || column.unsummed) return html`<td></td>`;
+  return html`<td class="number">${textOf(column, totalIn(rows, column.name))}</td>`;
+}
+
+/** Of a column, exactly. */
+export const totalIn = (rows: readonly AnswerRow[], name: string): string => sumOf(rows.map((row) => row[name] ?? '0'));
+
+export function textOf({ reads, words: own = {} }: Pick<TableColumn, 'reads' | 'words'>, value: string): string {
+  const word = own[value];
+  if (word !== undefined) return word;
+  switch (reads) {
+    case 'count':
+      return grouped(value);
+    case 'money':
+      return money(value);
+    case 'fine':
+      return fine(value);
+    case 'day':
+      return dayText(value);
+    case 'percent':
+      return `${value} %`;
+    case 'chain':
+      return chainText(value);
+    case 'seconds':
+      return lengthOf(Number(value));
+    default:
+      return value;
+  }
+}
+
+/** To all its places, two at least. */
+export const money = (value: string): string => grouped(decimalText(value));
+
+/** Of gas: a transaction may cost a tenth of a cent. */
+export const fine = (value: string): string => grouped(roundedTo(value, 4));
+
+export function chainText(id: string): string {
+  const chainId = Number(id) as ChainId;
+  return chainIds.includes(chainId) ? chainOf(chainId).name : `chain ${id}`;
+}
+
+export function lengthOf(seconds: number): string {
+  if (seconds < 60) return `${seconds} s`;
+  return seconds < 3_600 ? `${seconds / 60} min` : `${seconds / 3_600} h`;
+}

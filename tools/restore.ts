@@ -1,0 +1,60 @@
+/** `npm run restore -- <directory>`: a backup of the event log into an empty event store, and the secrets into a file. */
+import { resolve } from 'node:path';
+import { SingleBar } from 'cli-progress';
+import { Command, Option } from 'commander';
+import { passphraseFrom } from '../src/environment/keystore.ts';
+import { openEventStore } from '../src/store/client.ts';
+import { restore } from './backup/restore.ts';
+import { hasSecrets, restoreSecrets } from './backup/secrets.ts';
+import { eventStoreOf, type Where } from './connections.ts';
+import { print } from './print.ts';
+import { runProgram, untilInterrupted } from './program.ts';
+
+interface Options extends Omit<Where, 'database'> {
+  readonly passphraseFile?: string;
+  readonly secretsTo?: string;
+}
+
+const program = new Command()
+  .name('restore')
+  .description('Writes a backup into an empty event store. The service is stopped.')
+  .argument('<directory>', 'that `npm run backup` has filled')
+  .option('--secrets-to <path>', 'a new file for the secrets')
+  .option('--passphrase-file <path>', 'its first line opens the secrets')
+  .addOption(new Option('--eventstore <url>', 'default: the embedded one').env('EVENTSTORE_URL'))
+  .addOption(new Option('--data <directory>', "the service's data directory").env('DATA_DIR').default('./data'))
+  .parse();
+
+await runProgram(() => main(resolve(program.args[0] ?? ''), program.opts<Options>()));
+
+async function main(directory: string, { passphraseFile, secretsTo, ...where }: Options): Promise<void> {
+  const signal = untilInterrupted('Interrupted: run it again, it goes on where it stopped.');
+  if (secretsTo !== undefined) putSecrets(directory, secretsTo, passphraseFile);
+  const { eventStoreUrl, close } = await eventStoreOf(where, 'refuse');
+  const store = openEventStore({ url: eventStoreUrl });
+  const bar = new SingleBar({ format: 'log [{bar}] {percentage}% | {events} events', noTTYOutput: true });
+  try {
+    bar.start(1, 0, { events: '0' });
+    const events = await restore({
+      ...{ store, directory, signal },
+      onProgress: (done) => {
+        bar.setTotal(done.of);
+        bar.update(done.events, { events: String(done.events) });
+      },
+    });
+    bar.stop();
+    print(`${events} events are in the log.`);
+    print('Before the service starts: npm run rebuild -- --log-restored (where Postgres knows more than the log).');
+    print('What the log does not know of, each chain’s account shows: npm run treasury -- adopt <chain>.');
+  } finally {
+    bar.stop();
+    await store.close();
+    await close();
+  }
+}
+
+function putSecrets(directory: string, to: string, passphraseFile: string | undefined): void {
+  if (!hasSecrets(directory)) throw new Error(`${directory} has no secrets: they were backed up elsewhere`);
+  const names = restoreSecrets(directory, passphraseFrom({ file: passphraseFile }), to);
+  print(`${to} holds ${names.join(', ')}; only you can read it.`);
+}

@@ -1,0 +1,71 @@
+/** `npm run rotate-master-key`: MASTER_KEY takes the place of MASTER_KEY_OLD. The service is stopped meanwhile. */
+import { join, resolve } from 'node:path';
+import { Command, Option } from 'commander';
+import { eventCodec } from '../commands/codec.ts';
+import type { Sql } from '../projections/sql.ts';
+import { openDatabase } from '../src/postgres/database.ts';
+import { migrate } from '../src/postgres/migrate.ts';
+import { randomIds, systemClock } from '../src/process/system.ts';
+import { openEventStore } from '../src/store/client.ts';
+import { spawnEmbeddedNode } from '../src/store/node/spawn.ts';
+import { connections, masterKeyOf, type Where } from './connections.ts';
+import { changeMasterKey } from './masterKey/change.ts';
+import type { Keys } from './masterKey/reseal.ts';
+import { operator } from './operator.ts';
+import { print, printError } from './print.ts';
+import { runProgram, untilInterrupted } from './program.ts';
+
+const options = new Command()
+  .name('rotate-master-key')
+  .description('Puts MASTER_KEY in the place of MASTER_KEY_OLD. Stop every instance before.')
+  .addOption(new Option('--database <url>', 'default: that of the last service').env('DATABASE_URL'))
+  .addOption(new Option('--eventstore <url>', 'default: the embedded one').env('EVENTSTORE_URL'))
+  .addOption(new Option('--data <directory>', "the service's data directory").env('DATA_DIR').default('./data'))
+  .option('--signer', "of a signer: its own log under the data directory, after the service's; it is stopped, too")
+  .parse()
+  .opts<Where & { readonly signer?: boolean }>();
+
+await runProgram(() => (options.signer ? ofSigner(options) : ofService(options)));
+
+async function ofService(where: Where): Promise<void> {
+  const keys = keysOf(where);
+  const { databaseUrl, eventStoreUrl, close } = await connections(where, 'refuse');
+  const database = openDatabase({ url: databaseUrl, applicationName: 'rotate-master-key' });
+  try {
+    await migrate(database);
+    await change(eventStoreUrl, database, keys);
+  } finally {
+    await database.close();
+    await close();
+  }
+}
+
+/** Whoever holds the directory's lock is alone: a signer that still runs is refused. */
+async function ofSigner({ data }: Where): Promise<void> {
+  const keys = keysOf({ data });
+  const node = await spawnEmbeddedNode({ dataDir: join(resolve(data), 'eventstore'), patience_ms: 0 });
+  try {
+    await change(node.url, null, keys);
+  } finally {
+    await node.stop();
+  }
+}
+
+function keysOf({ data }: Pick<Where, 'data'>): Keys {
+  return { masterKey: masterKeyOf(data), old: masterKeyOf(data, 'MASTER_KEY_OLD') };
+}
+
+async function change(eventStoreUrl: string, sql: Sql | null, keys: Keys): Promise<void> {
+  const signal = untilInterrupted('Interrupted: run it again, it goes on where it stopped.');
+  const store = openEventStore({ url: eventStoreUrl });
+  try {
+    const deciding = { clock: systemClock, ids: randomIds, codec: eventCodec };
+    const tell = ({ message }: Error): void => printError(message);
+    const resealed = await changeMasterKey({ store, sql, deciding, tell, by: operator() }, keys, signal);
+    if (resealed === null) return print('It was changed before: start the service with MASTER_KEY alone.');
+    for (const reason of resealed.left) printError(`Left as it was: ${reason}`);
+    print(`Done, ${resealed.count} secrets are under the new key: start the service with MASTER_KEY alone.`);
+  } finally {
+    await store.close();
+  }
+}

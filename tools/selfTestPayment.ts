@@ -1,0 +1,203 @@
+/** A small transfer from the treasury to itself, to see that its key, its nodes and its chain make and settle payouts. */
+
+import type { Handle } from '../commands/handle.ts';
+import { type Clock, TransientError } from '../commands/ports.ts';
+import {
+  BroadcastRefused,
+  type Fate,
+  landedAt,
+  type PayoutRail,
+  type Sent,
+  type Signer,
+  type SigningPurpose,
+  type TransferOrder,
+  type Unsigned,
+} from '../commands/transferPorts.ts';
+import { type Cause, isRefusal, type Refusal } from '../domain/decider.ts';
+import { unitsText } from '../domain/money.ts';
+import type { TokenRef } from '../domain/payment/events.ts';
+import { epochMs, minute_ms } from '../domain/time.ts';
+import type { Purpose, TreasuryEvent } from '../domain/treasury/events.ts';
+import { allowTransfer } from '../domain/treasury/nonces.ts';
+import { outstandingMax, type TreasuryState, treasury, treasuryInstance } from '../domain/treasury/state.ts';
+import {
+  type Chosen,
+  numberingAccountsOf,
+  numberingMemory,
+  refusalToNumber,
+  spokenFor,
+  stateOf,
+  takeNonce,
+} from '../src/workers/payouts/numberingAccounts.ts';
+
+export interface PayOneselfDeps {
+  readonly handle: Handle;
+  readonly clock: Clock;
+  readonly rail: PayoutRail;
+  readonly signer: Signer;
+  /** Who wants it. */
+  readonly by: Cause;
+  /** Told of what goes on: signed, sent, mined. */
+  readonly tell: (step: string) => void;
+}
+
+/** Where it landed for good, and how long that took from its first broadcast. */
+export interface PaidOneself {
+  readonly hash: string;
+  readonly blockNumber: bigint;
+  readonly took_ms: number;
+}
+
+const look_ms = 2_000;
+const patience_ms = 60 * minute_ms;
+/** What all of them are numbered under: one that was cut off gives its nonce to the next. */
+const checks = 'check';
+
+/**
+ * The nonce is taken in the log like any other, the bytes are recorded before they are sent, and what they cost when they are final: to a
+ * service that runs beside, nothing strange happens, and the books close. Cut off after the nonce was taken, the next run signs under the
+ * same nonce: one of the two lands, and both pay ourselves. On a chain without nonces what a run that was cut off has sent lands or lapses;
+ * `npm run treasury -- adopt` records what it cost.
+ *
+ * @throws PayoutBlocked, SigningRefused before anything is taken; Error with what the log or the chain says against it
+ */
+export async function payOneself(
+  deps: PayOneselfDeps,
+  token: TokenRef,
+  amount: bigint,
+  signal: AbortSignal,
+): Promise<PaidOneself> {
+  const { rail, signer, clock, tell } = deps;
+  const began_ms = epochMs(clock.now());
+  const order: TransferOrder = {
+    chainId: rail.chainId,
+    token,
+    receiver: rail.account,
+    receiverMemo: null,
+    amount,
+    reference: `${checks} ${clock.now()}`,
+    referenceOrdinal: 1,
+    opensAccount: false,
+  };
+  const signing: SigningPurpose = { kind: 'refund', reference: order.reference ?? checks };
+  const unsigned = await numbered(deps, order, signing, signal);
+  const { hash, bytes } = await signer.sign(unsigned, signing);
+  const nonce = unsigned.nonce === null ? null : unitsText(unsigned.nonce);
+  await record(deps, unsigned, { type: 'SweepSigned', data: { nonce, hash, bytes, signedAt: clock.now() } });
+  tell(`signed: ${hash}`);
+  const settled = await settle(deps, sentOf(unsigned, hash, bytes, clock), signal);
+  const at = landedAt(settled);
+  const data = { nonce, hash: settled.hash, ...(at && { landed: at }), confirmedAt: clock.now() };
+  await record(deps, unsigned, { type: 'SweepConfirmed', data });
+  return { hash: settled.hash, blockNumber: settled.blockNumber, took_ms: epochMs(clock.now()) - began_ms };
+}
+
+/** Prepared and checked before a nonce is taken, as payouts are. */
+async function numbered(
+  deps: PayOneselfDeps,
+  order: TransferOrder,
+  signing: SigningPurpose,
+  signal: AbortSignal,
+): Promise<Unsigned> {
+  const { handle, clock, rail, signer } = deps;
+  const numbering = { handle, clock, rail, memory: numberingMemory() };
+  const accounts = await numberingAccountsOf(numbering, signal);
+  const own = accounts.find(({ account }) => account === rail.account);
+  if (!own) return withoutNonce(deps, order, signing);
+  const chosen: Chosen = { numbering: own, accounts };
+  const purpose = purposeIn(await stateOf(numbering, own.account), own.minedNonce);
+  const wanted = { purpose, moves: { token: order.token.address, amount: unitsText(order.amount) } };
+  refuse(await refusalToNumber(numbering, chosen, wanted));
+  const whole = { ...order, spokenFor: await spokenFor(numbering, chosen, wanted) };
+  const prepared = await rail.prepare(whole, own.minedNonce + BigInt(outstandingMax), undefined, own.account);
+  await signer.check(prepared, signing);
+  const nonce = await takeNonce(numbering, chosen, wanted);
+  if (isRefusal(nonce)) throw new Error(`${nonce.refused}: ${nonce.message}`);
+  return rail.numbered(prepared, nonce);
+}
+
+/** The one that a run before was cut off with, or the next one. */
+function purposeIn({ assigned }: TreasuryState, minedNonce: bigint): Purpose {
+  const own = assigned.filter(({ purpose }) => purpose.kind === 'sweep' && purpose.reference === checks);
+  const cutOff = own.find(({ nonce }) => nonce >= minedNonce);
+  const ordinal = Math.max(0, ...own.map(({ purpose }) => purpose.ordinal)) + 1;
+  return cutOff?.purpose ?? { kind: 'sweep', reference: checks, ordinal };
+}
+
+async function withoutNonce(
+  { handle, clock, rail, signer, by }: PayOneselfDeps,
+  order: TransferOrder,
+  signing: SigningPurpose,
+): Promise<Unsigned> {
+  const { chainId, account } = rail;
+  const allowed = await handle(
+    treasury,
+    treasuryInstance(chainId, account),
+    (state) => allowTransfer(state, { chainId, account, now: clock.now() }),
+    { cause: by, appId: null },
+  );
+  refuse(isRefusal(allowed) ? allowed : undefined);
+  const unsigned = await rail.prepare(order, null, undefined, account);
+  await signer.check(unsigned, signing);
+  return unsigned;
+}
+
+function refuse(refusal: Refusal | undefined): void {
+  if (refusal) throw new Error(`${refusal.refused}: ${refusal.message}`);
+}
+
+async function record(
+  { handle, rail, by }: PayOneselfDeps,
+  { account }: Unsigned,
+  event: TreasuryEvent,
+): Promise<void> {
+  const recorded = await handle(treasury, treasuryInstance(rail.chainId, account), () => [event], {
+    cause: by,
+    appId: null,
+  });
+  refuse(isRefusal(recorded) ? recorded : undefined);
+}
+
+const sentOf = ({ account, nonce, validUntil, order }: Unsigned, hash: string, bytes: string, clock: Clock): Sent => ({
+  attempt: 1,
+  account,
+  nonce: nonce === null ? null : unitsText(nonce),
+  hash,
+  bytes,
+  validUntil,
+  token: order.token,
+  receiver: order.receiver,
+  amount: unitsText(order.amount),
+  signedAt: clock.now(),
+});
+
+/** Sends the bytes again until the chain has them for good. What changes no balance may count as short: it is the same account. */
+async function settle({ rail, clock, tell }: PayOneselfDeps, sent: Sent, signal: AbortSignal) {
+  const until_ms = epochMs(clock.now()) + patience_ms;
+  let before = '';
+  while (epochMs(clock.now()) < until_ms) {
+    const fate = await rail.fate([sent], signal);
+    signal.throwIfAborted();
+    if (fate.kind === 'final' || fate.kind === 'short') return fate;
+    if (fate.kind === 'dead') throw new Error(`the transfer died: ${fate.proof.reason}, ${fate.proof.detail}`);
+    const now = inWords(fate);
+    if (now !== before) tell(now);
+    before = now;
+    if (fate.kind === 'unknown' || !fate.mined) await broadcast(rail, sent.bytes, tell);
+    await clock.sleep(look_ms, signal);
+  }
+  throw new Error(`${sent.hash} is not final after an hour: look it up in an explorer, and run this again`);
+}
+
+const inWords = (fate: Extract<Fate, { kind: 'unknown' | 'pending' }>): string =>
+  fate.kind === 'unknown' ? 'sent' : fate.mined ? 'mined; it waits to be final' : 'it waits to be mined';
+
+/** An outage or a refusal may pass: the same bytes are sent again. */
+async function broadcast(rail: PayoutRail, bytes: string, tell: (step: string) => void): Promise<void> {
+  try {
+    await rail.broadcast(bytes);
+  } catch (error) {
+    if (!(error instanceof TransientError) && !(error instanceof BroadcastRefused)) throw error;
+    tell(`not sent: ${error.message}`);
+  }
+}

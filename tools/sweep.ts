@@ -1,0 +1,204 @@
+/**
+ * `npm run sweep -- <where>`: the operator has what deposits hold taken to the treasury. It is ordered here and done by the service that
+ * runs beside and has the keys; whoever stops this in between finds it done later.
+ */
+import { readFileSync } from 'node:fs';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { currentState } from '../commands/handle.ts';
+import { orderDeployment } from '../commands/sweeps/deploy.ts';
+import { lookAfter } from '../commands/sweeps/numbered.ts';
+import { planAll } from '../commands/sweeps/plans.ts';
+import { type SweepDeps, sweepAll } from '../commands/sweeps/sweep.ts';
+import type { SweepLimits } from '../commands/sweeps/worth.ts';
+import { PayoutBlocked } from '../commands/transferPorts.ts';
+import { type ChainId, chainOf } from '../domain/chains.ts';
+import { isRefusal } from '../domain/decider.ts';
+import { parseAmount } from '../domain/money.ts';
+import type { Deposit } from '../domain/payment/shapes.ts';
+import { paymentDecider } from '../domain/payment/state.ts';
+import type { standingOf } from '../domain/treasury/operation.ts';
+import { allFamilies } from '../src/chains/families.ts';
+import type { Core } from '../src/core.ts';
+import { sweepDepsFor } from '../src/workers/treasury/roles_sweeps.ts';
+import { withCore } from './core.ts';
+import { namedChain } from './namedChain.ts';
+import { operator } from './operator.ts';
+import { print, printError } from './print.ts';
+import { runProgram, untilInterrupted } from './program.ts';
+import { createSweepReport } from './sweepReport.ts';
+
+interface Options {
+  readonly dryRun?: boolean;
+  readonly min: bigint;
+  readonly gasPriceMax?: bigint;
+  readonly evenAtALoss?: boolean;
+}
+
+interface Chosen {
+  readonly chainId: ChainId;
+  readonly deps: SweepDeps;
+}
+
+/** @param where a chain, a family of chains, or all */
+function chosenChains(core: Core, where: string): readonly Chosen[] {
+  const served = [...core.chains.keys()];
+  const isFamily = allFamilies.some(({ name }) => name === where);
+  const chainIds = served.filter(
+    (id) => where === 'all' || (isFamily ? chainOf(id).family === where : namedChain(where)?.id === id),
+  );
+  if (chainIds.length === 0) throw new Error(`${where} is no chain, and no family of chains, that is configured here`);
+  const chosen = chainIds.flatMap((chainId) => {
+    const deps = sweepDepsFor(core, chainId, operator().cause);
+    return deps ? [{ chainId, deps }] : [];
+  });
+  if (chosen.length === 0) throw new Error(`${where} needs no sweeps: what is paid there is with the treasury at once`);
+  return chosen;
+}
+
+async function run(where: string, options: Options): Promise<void> {
+  const interrupted = untilInterrupted('Interrupted: what was ordered is done by the service. Run it again to see.');
+  await withCore(async (core) => {
+    for (const chosen of chosenChains(core, where)) {
+      try {
+        await sweepChain(chosen, options, interrupted);
+      } catch (error) {
+        if (!(error instanceof PayoutBlocked)) throw error;
+        printError(error.message);
+        process.exitCode = 1;
+      }
+    }
+  });
+}
+
+async function sweepChain({ chainId, deps }: Chosen, options: Options, signal: AbortSignal): Promise<void> {
+  const { min, gasPriceMax = null, evenAtALoss = false, dryRun = false } = options;
+  const limits: SweepLimits = { least_microUsd: min, gasPriceMax, evenAtALoss };
+  const report = createSweepReport(chainOf(chainId), deps.coin);
+  try {
+    if (dryRun) for await (const news of planAll(deps, limits, signal)) report.tell(news);
+    else for await (const news of sweepAll(deps, limits, signal)) report.tell(news);
+  } finally {
+    report.end();
+  }
+}
+
+interface Recovery {
+  readonly token?: string;
+  readonly feePayerFile?: string;
+}
+
+async function recover(paymentId: string, { token, feePayerFile }: Recovery): Promise<void> {
+  const interrupted = untilInterrupted('Interrupted: run the command again. It finds what is not moved yet.');
+  await withCore(async (core) => {
+    const payment = await currentState(core.handle, paymentDecider, paymentId);
+    if (!payment) throw new Error(`there is no payment ${paymentId}: take the id of the create response`);
+    if (token !== undefined) return printRecovery(core, payment.deposits.evm, token);
+    if (feePayerFile === undefined)
+      throw new Error('say --token <address> for an EVM deposit, or --fee-payer-file <file> for one on Solana');
+    return recoverOnSolana(core, payment.deposits.solana, readFileSync(feePayerFile, 'utf8'), interrupted);
+  });
+}
+
+async function recoverOnSolana(
+  core: Core,
+  deposit: Deposit | undefined,
+  feePayerKey: string,
+  signal: AbortSignal,
+): Promise<void> {
+  if (!deposit?.salt) throw new Error('the payment has no deposit on Solana: see "Other tokens" in docs/sweeps.md');
+  const [{ deps }] = chosenChains(core, 'solana') as readonly [Chosen, ...Chosen[]];
+  const recovered = deps.sweep.recoverTokens?.({ address: deposit.address, salt: deposit.salt }, feePayerKey, signal);
+  let count = 0;
+  for await (const { token, amount, hash } of recovered ?? []) {
+    count += 1;
+    print(`${amount} smallest units of ${token} are with the treasury ${deps.sweep.account}, by ${hash}`);
+  }
+  if (count === 0) print(`Deposit ${deposit.address} holds no token outside the catalogue.`);
+}
+
+/** Only prints: any account may flush a deposit, and a flush pays the treasury alone. */
+function printRecovery(core: Core, evm: Deposit | undefined, token: string): void {
+  if (!evm?.salt) throw new Error('the payment has no EVM deposit: see "Other tokens" in docs/sweeps.md');
+  const [{ deps }] = chosenChains(core, 'evm') as readonly [Chosen, ...Chosen[]];
+  const treasury = deps.sweep.account;
+  const call = deps.sweep.recoveryCall?.({ address: evm.address, salt: evm.salt }, token);
+  if (!call)
+    throw new Error(`${token} is no address, or deposit ${evm.address} belongs to another treasury than ${treasury}`);
+  const { to, data } = call;
+  print(`Send this transaction from any account, on the chain where deposit ${evm.address} holds the token:`);
+  print(`  to    ${to}`, '  value 0', `  data  ${data}`);
+  print(
+    `It moves the whole balance to the treasury ${treasury}. The forwarder must exist: npm run sweep -- deploy <chain>`,
+  );
+}
+
+const look_ms = 1_000;
+
+async function deploy(where: string): Promise<void> {
+  const interrupted = untilInterrupted('Interrupted: what was ordered is done by the service. Run it again to see.');
+  await withCore(async (core) => {
+    const [{ chainId, deps }, ...others] = chosenChains(core, where) as readonly [Chosen, ...Chosen[]];
+    if (others.length > 0) throw new Error(`${where} are several chains: name one`);
+    const { name } = chainOf(chainId);
+    const id = await orderDeployment(deps, deps.sweep, interrupted);
+    if (isRefusal(id)) throw new Error(id.message);
+    if (id === null) {
+      print(`${name}: the forwarder stands already.`);
+      return;
+    }
+    print(`${name}: operation ${id} is ordered; the service that has the treasury’s key sends it.`);
+    for (;;) {
+      const known = await lookAfter(deps, id);
+      if (!known || known.over) return tellDeployment(name, known?.operation);
+      await core.clock.sleep(look_ms, interrupted);
+    }
+  });
+}
+
+function tellDeployment(name: string, operation: Parameters<typeof standingOf>[0] | undefined): void {
+  const settled = operation?.leg.settled;
+  if (!settled)
+    throw new Error(`${name}: it was not deployed: ${operation?.calledOff?.reason ?? 'it is not in the log'}`);
+  print(`${name}: the forwarder was deployed by ${settled.hash}.`);
+}
+
+function dollars(text: string): bigint {
+  const amount = parseAmount(text, 6);
+  if (typeof amount !== 'bigint') throw new InvalidArgumentError('say it in dollars, like 5 or 0.50.');
+  return amount;
+}
+
+function gwei(text: string): bigint {
+  const amount = parseAmount(text, 9);
+  if (typeof amount !== 'bigint') throw new InvalidArgumentError('say it in gwei, like 20 or 0.05.');
+  return amount;
+}
+
+const program = new Command('npm run sweep --').description('money in deposits');
+
+program
+  .command('run <where>', { isDefault: true })
+  .description(
+    'a chain, a family of chains (evm, solana) or all: what deposits of payments that are over hold goes to the treasury, which pays the fees',
+  )
+  .option('--dry-run', 'only say what would be done')
+  .addOption(new Option('--min <usd>', 'leave what holds less').argParser(dollars).default(0n, '0'))
+  .option('--gas-price-max <gwei>', 'wait while a unit of gas costs more', gwei)
+  .option('--even-at-a-loss', 'also what costs more than it brings')
+  .action(run);
+
+program
+  .command('recover <paymentId>')
+  .description(
+    'Moves tokens outside the catalogue from a deposit to the treasury. On EVM, prints the transaction: any account can send it. On Solana, signs and sends it.',
+  )
+  .option('--token <address>', "EVM: address of the token's contract")
+  .option('--fee-payer-file <file>', 'Solana: key of an account that pays the fees, not the treasury; in base58')
+  .action(recover);
+
+program
+  .command('deploy <chain>')
+  .description('put the forwarder on an EVM chain: before its deposits can be swept, not before they can be paid')
+  .action(deploy);
+
+await runProgram(() => program.parseAsync());

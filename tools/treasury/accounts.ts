@@ -1,0 +1,116 @@
+/** What the treasury holds on each chain, and whether it signs: shown, paused, resumed, explained. */
+import type { Command } from 'commander';
+import type { PayoutRail } from '../../commands/transferPorts.ts';
+import { type ChainId, chainOf, findChain } from '../../domain/chains.ts';
+import { isRefusal } from '../../domain/decider.ts';
+import { formatAmount } from '../../domain/money.ts';
+import { familyOf } from '../../src/chains/families.ts';
+import type { Core } from '../../src/core.ts';
+import { numberingAccountsOf, numberingMemory } from '../../src/workers/payouts/numberingAccounts.ts';
+import { explainNoncesOf, loadTreasury, pausePayouts, resumePayouts } from '../../src/workers/treasury/account.ts';
+import { withCore } from '../core.ts';
+import { operator } from '../operator.ts';
+import { printTable } from '../print.ts';
+
+const answer_ms = 15_000;
+
+type Line = Readonly<Record<string, string>>;
+
+/** Runs a command on one of the configured chains, or on all of them, and prints a line for each. */
+async function run(
+  stated: string | undefined,
+  command: (core: Core, rail: PayoutRail) => Promise<Line>,
+): Promise<void> {
+  await withCore(async (core) => {
+    const rails = [...core.chains.values()].map(({ rail }) => rail);
+    const chosen = stated === undefined ? rails : rails.filter(({ chainId }) => chainId === findChain(stated)?.id);
+    if (chosen.length === 0) throw new Error(`${stated} is no chain that is configured here`);
+    const lines = await Promise.all(chosen.map(async (rail) => [nameOf(rail.chainId), await command(core, rail)]));
+    printTable(Object.fromEntries(lines));
+  });
+}
+
+const nameOf = (chainId: ChainId): string => `${chainOf(chainId).name} (${chainId})`;
+
+async function show({ handle }: Core, rail: PayoutRail): Promise<Line> {
+  const { nextNonce, paused, taken } = await loadTreasury(handle, rail);
+  const strange = taken.length > 0 && { 'used by others': taken.map(({ nonce }) => nonce).join(', ') };
+  return {
+    ...(await holdings(rail)),
+    'next nonce': String(nextNonce ?? 'none yet'),
+    paused: paused ?? 'no',
+    ...strange,
+  };
+}
+
+async function holdings(rail: PayoutRail): Promise<Line> {
+  try {
+    const signal = AbortSignal.timeout(answer_ms);
+    const [{ gas, tokens }, mined, accounts] = await Promise.all([
+      rail.balances(signal),
+      rail.minedNonce(signal),
+      rail.numberingAccounts?.(signal),
+    ]);
+    const chain = chainOf(rail.chainId);
+    const held = chain.tokens.map(({ symbol, address, decimals }) => [
+      symbol,
+      formatAmount(tokens[address] ?? 0n, decimals),
+    ]);
+    const coin = formatAmount(gas, familyOf(chain).coinDecimals);
+    const numbering = accounts && { 'numbering accounts': String(accounts.length) };
+    return { coin, ...Object.fromEntries(held), 'mined nonce': String(mined ?? 'has none'), ...numbering };
+  } catch {
+    return { coin: 'the chain does not answer' };
+  }
+}
+
+/** Of each account that numbers payouts on the chain. */
+async function explain({ handle, clock }: Core, rail: PayoutRail, reason: string): Promise<Line> {
+  const signal = AbortSignal.timeout(answer_ms);
+  const accounts = await numberingAccountsOf({ rail, clock, memory: numberingMemory() }, signal);
+  const lines = accounts.map(async ({ account, minedNonce }) => {
+    const at = { chainId: rail.chainId, account };
+    const outcome = await explainNoncesOf({ handle, clock }, at, { minedNonce, reason }, operator());
+    return [account, outcomeOf(outcome)['outcome'] ?? ''];
+  });
+  return Object.fromEntries(await Promise.all(lines));
+}
+
+const outcomeOf = (outcome: Awaited<ReturnType<typeof pausePayouts>>): Line => ({
+  outcome: isRefusal(outcome) ? outcome.message : outcome.appended > 0 ? 'done' : 'it was so already',
+});
+
+/** Adds `show`, `pause`, `resume` and `explain`. */
+export function addAccountVerbs(program: Command): void {
+  program
+    .command('show [chain]', { isDefault: true })
+    .description('what it holds and where its nonces stand')
+    .action((chain?: string) => run(chain, show));
+
+  program
+    .command('pause <reason> [chain]')
+    .description(
+      'sign nothing, no fee bump and no cancel either, on all chains or on one; what is recorded is still sent',
+    )
+    .action((reason: string, chain?: string) =>
+      run(chain, async ({ handle, clock }, rail) =>
+        outcomeOf(await pausePayouts({ handle, clock }, rail, reason, operator())),
+      ),
+    );
+
+  program
+    .command('resume [chain]')
+    .description('sign payouts again; those that waited go on by themselves')
+    .action((chain?: string) =>
+      run(chain, async ({ handle, clock }, rail) =>
+        outcomeOf(await resumePayouts({ handle, clock }, rail, operator())),
+      ),
+    );
+
+  program
+    .command('explain <reason> <chain>')
+    .description(
+      'after treasuryBehindChain: you know what used the nonces that the log does not know of, and have put on hold (npm run payouts -- hold) whatever they paid; payouts go on',
+    )
+    .action((reason: string, chain: string) => run(chain, (core, rail) => explain(core, rail, reason)));
+}

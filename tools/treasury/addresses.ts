@@ -1,0 +1,62 @@
+/** Where the treasury's money may be sent: the address book. */
+import type { Command } from 'commander';
+import { chainOf } from '../../domain/chains.ts';
+import { addressBook } from '../../src/chains/families.ts';
+import type { Core } from '../../src/core.ts';
+import { type AddressDeps, addToBook, loadBook, removeFromBook } from '../../src/workers/treasury/operations.ts';
+import { withCore } from '../core.ts';
+import { operator } from '../operator.ts';
+import { tell } from '../program.ts';
+import { type Shown, show } from './show.ts';
+
+async function addresses(core: Core, how: Shown): Promise<void> {
+  const { entries } = await loadBook(core);
+  const now = core.clock.now();
+  const lines = entries.map(({ chainId, address, memo, label, usableFrom, by }) => ({
+    label,
+    chain: chainOf(chainId).name,
+    address,
+    memo: memo ?? '',
+    usable: now >= usableFrom ? 'yes' : `from ${usableFrom}`,
+    'added by': by,
+  }));
+  show(
+    how,
+    entries,
+    lines,
+    'The address book is empty: npm run treasury -- addresses add <chain> <address> --label <name>',
+  );
+}
+
+const bookOf = ({ handle, clock, config }: Core): AddressDeps => ({
+  handle,
+  clock,
+  addresses: addressBook,
+  coolDown_hours: config.withdrawals.addressCoolDown_hours,
+});
+
+/** Adds `addresses` with `add` and `remove`. */
+export function addAddressVerbs(program: Command): void {
+  const book = program
+    .command('addresses')
+    .description('where money may be sent: the address book')
+    .option('--json', 'for machines')
+    .action((how: Shown) => withCore((core) => addresses(core, how)));
+
+  book
+    .command('add <chain> <address>')
+    .description('usable after TREASURY_ADDRESS_COOLDOWN_HOURS')
+    .requiredOption('--label <name>', 'what you call it')
+    .option('--memo <memo>', 'memo of the receiver: then it is part of the address')
+    .action((chain: string, address: string, options: { label: string; memo?: string }) =>
+      withCore(async (core) => tell(await addToBook(bookOf(core), { chain, address, ...options }, operator()))),
+    );
+
+  book
+    .command('remove <chain> <address>')
+    .description('at once; nothing more is signed for it')
+    .option('--memo <memo>', 'memo of the receiver, where the book has one')
+    .action((chain: string, address: string, options: { memo?: string }) =>
+      withCore(async (core) => tell(await removeFromBook(bookOf(core), { chain, address, ...options }, operator()))),
+    );
+}

@@ -1,0 +1,119 @@
+/** Transactions of the treasury that the log does not know: listed with what they did, and recorded with a reason. */
+import type { Command } from 'commander';
+import { type ChainId, chainOf, findChain } from '../../domain/chains.ts';
+import { coinAddress } from '../../domain/coins.ts';
+import { isRefusal } from '../../domain/decider.ts';
+import { formatAmount } from '../../domain/money.ts';
+import type { Core } from '../../src/core.ts';
+import { transferOwners } from '../../src/workers/payouts/index.ts';
+import {
+  type Adopting,
+  adopt,
+  assetOf,
+  describe,
+  type Shown as Known,
+  paidBy,
+} from '../../src/workers/treasury/adopt.ts';
+import { owedOn } from '../../src/workers/treasury/index.ts';
+import { strangersOn } from '../../src/workers/treasury/strangers.ts';
+import { type Stranger, strangers } from '../../src/workers/treasury/unknownTransactions.ts';
+import { withCore } from '../core.ts';
+import { operator } from '../operator.ts';
+import { print, printError } from '../print.ts';
+import { reasonOf, refusalError } from '../program.ts';
+import { type Shown, show } from './show.ts';
+
+/** Nodes are asked about each of many transactions. */
+const answer_ms = 120_000;
+
+interface Options extends Shown {
+  readonly record?: string;
+  readonly reason?: string;
+  readonly notAPayout?: boolean;
+}
+
+async function run(core: Core, stated: string, options: Options): Promise<void> {
+  const chainId = findChain(stated)?.id;
+  if (chainId === undefined || !core.chains.has(chainId))
+    throw new Error(`${stated} is no chain that is configured here`);
+  const { record, reason } = options;
+  if (record !== undefined && reason === undefined)
+    throw new Error('--record needs --reason "…": what the transaction was, for whoever asks later');
+  const signal = AbortSignal.timeout(answer_ms);
+  const deps = strangersOn(
+    core,
+    chainId,
+    transferOwners({ ...core, owed: owedOn(core.database), own: null, uses: null }),
+  );
+  const { found, unseenBefore } = await strangers(deps, signal);
+  if (unseenBefore !== null)
+    printError(
+      `No node of ${chainOf(chainId).name} remembers what was sent before ${unseenBefore}: only what was sent later is looked at. Name a node with a longer history to see more.`,
+    );
+  if (record === undefined || reason === undefined) return list(deps, found, options);
+  for (const each of chosen(found, record)) {
+    const outcome = await adopt(deps, each, adopting(reason, options), operator(), signal);
+    if (isRefusal(outcome)) throw refusalError(outcome);
+    print(`${each.transaction.txHash}: ${outcome ? 'recorded' : 'it was recorded already'}.`);
+  }
+  const left = found.filter(({ transaction }) => transaction === null).length;
+  if (left > 0) print(`${left} used a nonce and no node shows them: npm run treasury -- adopt ${stated} lists them.`);
+}
+
+const adopting = (reason: string, { notAPayout = false }: Options): Adopting => ({ reason, notAPayout });
+
+function chosen(found: readonly Stranger[], record: string): readonly Known[] {
+  const known = found.filter((each): each is Known => each.transaction !== null);
+  const picked = record === 'all' ? known : known.filter(({ transaction }) => transaction.txHash === record);
+  if (picked.length > 0) return picked;
+  throw new Error(
+    record === 'all'
+      ? 'There is nothing to record: the log knows every transaction.'
+      : `${record} is none of those that the log does not know: it may be recorded already`,
+  );
+}
+
+async function list(deps: ReturnType<typeof strangersOn>, found: readonly Stranger[], how: Options): Promise<void> {
+  const { chainId } = deps.rail;
+  const whole = await Promise.all(
+    found.map(async (each) => {
+      const paid = each.transaction ? await paidBy(deps, each.transaction) : [];
+      return { ...each, seemsToHavePaid: paid.map(({ purpose }) => purpose.reference) };
+    }),
+  );
+  const lines = whole.map((each) => lineOf(chainId, each));
+  show(how, whole, lines, `The log knows every transaction of the treasury on ${chainOf(chainId).name}.`);
+}
+
+interface Listed extends Stranger {
+  readonly seemsToHavePaid: readonly string[];
+}
+
+function lineOf(chainId: ChainId, { account, nonce, transaction, seemsToHavePaid }: Listed) {
+  const numbered = { account, nonce: nonce?.toString() ?? '' };
+  if (!transaction)
+    return { ...numbered, did: 'no node shows it: name an archive node, or npm run treasury -- explain' };
+  const coin = assetOf(chainId, coinAddress);
+  return {
+    ...numbered,
+    did: describe(chainId, transaction),
+    fee: coin ? `${formatAmount(transaction.fee, coin.decimals)} ${coin.symbol}` : '',
+    block: `${transaction.blockNumber} at ${transaction.time}`,
+    transaction: transaction.txHash,
+    ...(seemsToHavePaid.length > 0 && { 'SEEMS TO HAVE PAID': seemsToHavePaid.join(', ') }),
+  };
+}
+
+/** Adds `adopt`. */
+export function addAdoptVerb(program: Command): void {
+  program
+    .command('adopt <chain>')
+    .description(
+      'transactions of the treasury that the log does not know, with what they did; --record has it go on behind them',
+    )
+    .option('--record <hash|all>', 'record this one, or all of them')
+    .option('--reason <reason>', 'what it was, for whoever asks later', reasonOf)
+    .option('--not-a-payout', 'it paid somebody for something else, though the same is still owed to him')
+    .option('--json', 'for machines')
+    .action((chain: string, options: Options) => withCore((core) => run(core, chain, options)));
+}

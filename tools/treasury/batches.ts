@@ -1,0 +1,113 @@
+/** Payouts that are put together: the contract that pays them, what it may spend, and what became of batches. */
+import type { Command } from 'commander';
+import { currentState } from '../../commands/handle.ts';
+import { lookAfter } from '../../commands/sweeps/numbered.ts';
+import { batchStandingOf, joinedMembers, payoutBatch } from '../../domain/batch/batch.ts';
+import { chainOf } from '../../domain/chains.ts';
+import { isRefusal, type Refusal } from '../../domain/decider.ts';
+import { formatAmount } from '../../domain/money.ts';
+import { listBatches } from '../../queries/transfers.ts';
+import type { Core } from '../../src/core.ts';
+import { buryBatch } from '../../src/workers/payouts/batchesByHand.ts';
+import { type ContractDeps, orderAllowance, orderPayMany } from '../../src/workers/payouts/contract.ts';
+import { withCore } from '../core.ts';
+import { namedChain } from '../namedChain.ts';
+import { operator } from '../operator.ts';
+import { print } from '../print.ts';
+import { reasonOf, refusalError, tell, untilInterrupted } from '../program.ts';
+import { type Shown, show } from './show.ts';
+
+const shownMax = 100;
+const look_ms = 1_000;
+const answer_ms = 30_000;
+
+async function list({ database, workHandle }: Core, how: Shown): Promise<void> {
+  const ids = await listBatches(database, shownMax);
+  const found = await Promise.all(
+    ids.map(async (id) => ({ id, batch: await currentState(workHandle, payoutBatch, id) })),
+  );
+  const batches = found.flatMap(({ id, batch }) => {
+    if (!batch) return [];
+    const { leg, opened } = batch;
+    const { token, amount } = leg.order;
+    const told = {
+      chain: chainOf(opened.chainId).name,
+      standing: batchStandingOf(batch),
+      payouts: joinedMembers(batch).length || opened.members.length,
+      amount: `${formatAmount(amount, token.decimals)} ${token.symbol}`,
+      opened: opened.openedAt,
+      transaction: leg.settled?.hash ?? leg.short?.hash ?? leg.attempts.at(-1)?.signed.hash ?? '',
+      why: batch.dissolved ?? '',
+      payments: joinedMembers(batch)
+        .map(({ paymentId }) => paymentId)
+        .join(' '),
+    };
+    return [{ id, ...told }];
+  });
+  const lines = Object.fromEntries(batches.map(({ id, ...told }) => [id, told]));
+  show(how, batches, lines, 'No payouts were ever put together.');
+}
+
+const namedRail = (chains: Core['chains'], where: string): ContractDeps['rail'] | undefined => {
+  const chain = namedChain(where);
+  return chain && chains.get(chain.id)?.rail;
+};
+
+/** Orders it and waits for its end, which the service that has the key brings about. */
+async function ordered(where: string, order: (deps: ContractDeps) => Promise<string | Refusal>): Promise<void> {
+  const interrupted = untilInterrupted('Interrupted: what was ordered is done by the service. Run it again to see.');
+  await withCore(async ({ chains, workHandle: handle, clock }) => {
+    const rail = namedRail(chains, where);
+    if (!rail) throw new Error(`${where} is no chain that is configured here`);
+    const deps = { handle, clock, by: operator().cause, rail };
+    const id = await order(deps);
+    if (isRefusal(id)) throw refusalError(id);
+    print(`Ordered as ${id}; the service that has the treasury’s key sends it.`);
+    for (;;) {
+      const known = await lookAfter(deps, id);
+      const settled = known?.operation.leg.settled;
+      if (settled) return print(`Done by ${settled.hash}.`);
+      if (!known || known.over)
+        throw new Error(`it was not done: ${known?.operation.calledOff?.reason ?? 'it is not in the log'}`);
+      await clock.sleep(look_ms, interrupted);
+    }
+  });
+}
+
+async function bury({ chains, workHandle: handle, clock }: Core, id: string, reason: string): Promise<void> {
+  const batch = await currentState(handle, payoutBatch, id);
+  if (!batch) throw new Error(`${id} is no batch: npm run treasury -- batches`);
+  const chain = chains.get(batch.opened.chainId);
+  if (!chain) throw new Error(`${chainOf(batch.opened.chainId).name} is not configured here`);
+  const deps = { handle, clock, rail: chain.rail };
+  tell(await buryBatch(deps, { id, reason }, operator(), AbortSignal.timeout(answer_ms)));
+}
+
+/** Adds `batches`, with `list`, `deploy`, `allow` and `bury`. */
+export function addBatchVerbs(program: Command): void {
+  const batches = program.command('batches').description('payouts that are put together (PAYOUT_BATCH_<chainId>)');
+  batches
+    .command('list', { isDefault: true })
+    .description('the latest, and what became of them')
+    .option('--json', 'for machines')
+    .action((how: Shown) => withCore((core) => list(core, how)));
+  batches
+    .command('deploy <chain>')
+    .description('put the contract that pays many on an EVM chain')
+    .action((where: string) => ordered(where, orderPayMany));
+  batches
+    .command('allow <chain> <token> <amount>')
+    .description(
+      'let it spend so much of a token for the treasury, in place of what it may spend now; 0 takes that back',
+    )
+    .action((where: string, token: string, amount: string) =>
+      ordered(where, (deps) => orderAllowance(deps, { token, amount })),
+    );
+  batches
+    .command('bury <batch>')
+    .description(
+      'end one that does not go on: its payouts are made by themselves. What was signed can land no more, and you have found out on several explorers that none has',
+    )
+    .requiredOption('--reason <reason>', 'why, for whoever asks later', reasonOf)
+    .action((id: string, { reason }: { reason: string }) => withCore((core) => bury(core, id, reason)));
+}

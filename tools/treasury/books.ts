@@ -1,0 +1,168 @@
+/** `npm run treasury -- books`: opening, what came in, what went out and what it cost, beside what each account holds. */
+import type { Command } from 'commander';
+import { type BooksAccount, explainBooks, loadBooks } from '../../commands/books.ts';
+import { type ChainId, chainOf, findChain, tokenAt } from '../../domain/chains.ts';
+import { coinAddress, coinOf } from '../../domain/coins.ts';
+import { isRefusal } from '../../domain/decider.ts';
+import { formatAmount } from '../../domain/money.ts';
+import { networksClosedIn } from '../../domain/treasury/booksState.ts';
+import { type MovementSum, movementSums, signedAmong } from '../../queries/books.ts';
+import type { OpenChain } from '../../src/chains/family.ts';
+import type { Core } from '../../src/core.ts';
+import { loadTreasury } from '../../src/workers/treasury/account.ts';
+import { booksAccountsOf, booksDeps, movementsOf } from '../../src/workers/treasury/roles_books.ts';
+import { withCore } from '../core.ts';
+import { operator } from '../operator.ts';
+import { print, printError, printJson, printTable } from '../print.ts';
+import { type Compared, compareBooks } from './compareBooks.ts';
+
+const answer_ms = 120_000;
+
+/** Of one asset of one account, in smallest units. */
+interface Line {
+  readonly chainId: ChainId;
+  readonly account: string;
+  readonly asset: string;
+  readonly opening: bigint;
+  readonly toppedUp: bigint;
+  readonly in: bigint;
+  readonly out: bigint;
+  readonly gas: bigint;
+  readonly rent: bigint;
+  readonly underWay: bigint;
+  readonly chain: bigint;
+  readonly difference: bigint;
+}
+
+interface Page {
+  readonly of: BooksAccount;
+  /** Undefined while the books are not open. */
+  readonly compared: Compared | undefined;
+  /** Networks of the chain that began anew and were closed. */
+  readonly networksClosed: number;
+  readonly lines: readonly Line[];
+}
+
+async function pageOf(core: Core, chain: OpenChain, of: BooksAccount, signal: AbortSignal): Promise<Page> {
+  const { cancelled } = await loadTreasury(core.handle, of);
+  const cancels = new Set(cancelled.flatMap(({ signed }) => signed.map(({ hash }) => hash)));
+  const isOurs = async (hashes: readonly string[]) =>
+    new Set([...(await signedAmong(core.database, hashes)), ...hashes.filter((hash) => cancels.has(hash))]);
+  const compared = await compareBooks(booksDeps(core, chain), of, isOurs, signal);
+  if (!compared) return { of, compared, networksClosed: networksClosedIn(await loadBooks(core, of)), lines: [] };
+  const { opened, networksClosed } = compared.state;
+  const range = { networksClosed, after: opened.blockNumber, upTo: compared.blockNumber };
+  const sums = await movementSums(core.database, movementsOf(of, range));
+  const assets = [coinAddress, ...chainOf(of.chainId).tokens.map(({ address }) => address)];
+  return { of, compared, networksClosed, lines: assets.map((asset) => lineOf(of, asset, compared, sums)) };
+}
+
+const told = new Set(['topUp', 'flush', 'explained']);
+
+function lineOf(of: BooksAccount, asset: string, compared: Compared, sums: readonly MovementSum[]): Line {
+  const { state, chain, underWay, difference, arriving } = compared;
+  const own = sums.filter((each) => each.asset === asset && !told.has(each.kind));
+  const sumOf = (wanted: (sum: MovementSum) => boolean) =>
+    own.filter(wanted).reduce((sum, { units }) => sum + units, 0n);
+  const opening = state.opened.balances[asset] ?? 0n;
+  const coming = arriving.reduce((sum, each) => sum + (each.asset === asset ? BigInt(each.amount) : 0n), 0n);
+  return {
+    chainId: of.chainId,
+    account: of.account,
+    asset,
+    opening,
+    toppedUp: (state.own[asset] ?? 0n) - opening + coming,
+    in: sumOf(({ part, units }) => part === 'amount' && units > 0n),
+    out: -sumOf(({ part, units }) => part === 'amount' && units < 0n),
+    gas: -sumOf(({ part }) => part === 'fee'),
+    rent: -sumOf(({ part }) => part === 'rent'),
+    underWay: underWay[asset] ?? 0n,
+    chain: chain[asset] ?? 0n,
+    difference: difference[asset] ?? 0n,
+  };
+}
+
+function showPages(pages: readonly Page[], json: boolean): void {
+  const lines = pages.flatMap((page) => page.lines);
+  if (json) {
+    printJson(lines);
+    return;
+  }
+  printTable(Object.fromEntries(lines.map((line) => [nameOf(line), inWords(line)])));
+  for (const { of, compared, networksClosed } of pages) {
+    const began = networksClosed === 0 ? '' : ' on the network that began anew';
+    if (!compared)
+      print(`${of.account} on ${chainOf(of.chainId).name}: its books are not open yet, the service opens them${began}`);
+    else if (compared.evidence) print(`${of.account} on ${chainOf(of.chainId).name}: ${compared.evidence}`);
+  }
+}
+
+const assetOf = ({ chainId, asset }: Line) =>
+  asset === coinAddress ? coinOf(chainId) : (tokenAt(chainOf(chainId), asset) ?? { symbol: asset, decimals: 0 });
+
+const nameOf = (line: Line): string =>
+  `${chainOf(line.chainId).name} ${line.account.slice(0, 6)}…${line.account.slice(-4)} ${assetOf(line).symbol}`;
+
+function inWords(line: Line): Record<string, string> {
+  const text = (units: bigint) =>
+    `${units < 0n ? '-' : ''}${formatAmount(units < 0n ? -units : units, assetOf(line).decimals)}`;
+  const books = line.chain - line.difference;
+  return {
+    opening: text(line.opening),
+    'topped up': text(line.toppedUp),
+    in: text(line.in),
+    out: text(line.out),
+    gas: text(line.gas),
+    rent: text(line.rent),
+    'under way': text(line.underWay),
+    books: text(books),
+    chain: text(line.chain),
+    difference: line.difference === 0n ? 'none' : text(line.difference),
+  };
+}
+
+/** @returns whether all of them close */
+async function show(core: Core, chains: readonly OpenChain[], json: boolean): Promise<boolean> {
+  const signal = AbortSignal.timeout(answer_ms);
+  const pages = await Promise.all(
+    chains.map(async (chain) => {
+      const accounts = await booksAccountsOf(chain, signal);
+      return Promise.all(accounts.map((of) => pageOf(core, chain, of, signal)));
+    }),
+  );
+  showPages(pages.flat(), json);
+  const open = pages.flat().flatMap(({ lines }) => lines.filter(({ difference }) => difference !== 0n));
+  for (const line of open)
+    printError(`${nameOf(line)}: the account holds ${inWords(line)['difference']} besides what the books say`);
+  return open.length === 0;
+}
+
+async function explain(core: Core, chains: readonly OpenChain[], reason: string): Promise<void> {
+  const signal = AbortSignal.timeout(answer_ms);
+  for (const chain of chains) {
+    for (const of of await booksAccountsOf(chain, signal)) {
+      const outcome = await explainBooks(booksDeps(core, chain), of, reason, operator());
+      print(`${of.account}: ${isRefusal(outcome) ? outcome.message : 'done'}`);
+    }
+  }
+}
+
+/** Adds `books`. */
+export function addBooksVerbs(program: Command): void {
+  program
+    .command('books [chain]')
+    .description('whether opening, receipts, payments and gas make up what each account holds; exit code 1 where not')
+    .option('--json', 'for machines: smallest units', false)
+    .option('--explain <reason>', 'you know what a recorded difference is: it counts from now on')
+    .action((stated: string | undefined, { json, explain: reason }: { json: boolean; explain?: string }) =>
+      withCore(async (core) => {
+        const all = [...core.chains.values()];
+        const chosen = stated === undefined ? all : all.filter(({ rail }) => rail.chainId === findChain(stated)?.id);
+        if (chosen.length === 0) throw new Error(`${stated} is no chain that is configured here`);
+        if (reason !== undefined && stated === undefined)
+          throw new Error('name the chain whose difference you explain');
+        if (reason !== undefined) await explain(core, chosen, reason);
+        else if (!(await show(core, chosen, json))) process.exitCode = 1;
+      }),
+    );
+}

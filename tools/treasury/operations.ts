@@ -1,0 +1,122 @@
+/** What operators have done with the treasury's money: ordered, approved, called off, listed. */
+import type { Command } from 'commander';
+import { type ChainId, chainOf } from '../../domain/chains.ts';
+import { isRefusal } from '../../domain/decider.ts';
+import { standingOf } from '../../domain/treasury/operation.ts';
+import { listOperations } from '../../queries/treasury.ts';
+import type { Core } from '../../src/core.ts';
+import { withdrawals } from '../../src/workers/treasury/index.ts';
+import { approve, callOff } from '../../src/workers/treasury/operations.ts';
+import { recordArrival } from '../../src/workers/treasury/rebalance.ts';
+import { type Ordered, withdraw } from '../../src/workers/treasury/withdraw.ts';
+import type { AskedWithdrawal } from '../../src/workers/treasury/withdrawalOrder.ts';
+import { withCore } from '../core.ts';
+import { operator } from '../operator.ts';
+import { print } from '../print.ts';
+import { reasonOf, refusalError, tell } from '../program.ts';
+import { json, type Shown, show } from './show.ts';
+
+const answer_ms = 15_000;
+/** A history is looked through. */
+const arrival_ms = 120_000;
+const shownMax = 200;
+const unsaid = 'not said';
+
+async function order(core: Core, asked: AskedWithdrawal, how: Shown): Promise<void> {
+  const outcome = await withdraw(withdrawals(core), asked, operator(), AbortSignal.timeout(answer_ms));
+  if (isRefusal(outcome)) throw refusalError(outcome);
+  if (how.json) return json({ ...outcome, standing: standingOf(outcome.operation) });
+  print(told(outcome));
+}
+
+function told({ id, operation, isNew }: Ordered): string {
+  const standing = standingOf(operation);
+  if (!isNew)
+    return `The same was ordered at ${operation.ordered.orderedAt}: ${id} (${standing}). --again orders another one.`;
+  return standing === 'waitsForApproval'
+    ? `Ordered as ${id}. Another operator has to approve it: npm run treasury -- approve ${id}`
+    : `Ordered as ${id}. It is sent by itself: npm run treasury -- operations`;
+}
+
+async function list({ database }: Core, how: Shown): Promise<void> {
+  const found = await listOperations(database, shownMax);
+  const lines = found.map(({ id, chainId, amount, tokenSymbol, ...rest }) => [
+    id,
+    {
+      kind: rest.kind,
+      chain: chainOf(chainId).name,
+      amount: `${amount} ${tokenSymbol}`,
+      to: rest.receiverMemo === null ? rest.receiver : `${rest.receiver} memo ${rest.receiverMemo}`,
+      standing: rest.standing,
+      ordered: `${rest.orderedAt} by ${rest.orderedBy}`,
+      approved: rest.approvedBy ?? '',
+      transaction: rest.txHash ?? '',
+      arrived:
+        rest.arrivedTxHash ?? (rest.expectsChainId === null ? '' : `awaited on ${chainOf(rest.expectsChainId).name}`),
+      reason: rest.reason,
+    },
+  ]);
+  show(how, found, Object.fromEntries(lines), 'No operation was ever ordered.');
+}
+
+/** Adds `withdraw`, `rebalance`, `approve`, `call-off` and `operations`. */
+export function addOperationVerbs(program: Command): void {
+  const ordering = (command: Command) =>
+    command
+      .option('--memo <memo>', 'memo of the receiver, where the address book has one')
+      .option('--reason <reason>', 'why, for whoever asks later', reasonOf, unsaid)
+      .option('--even-owed', 'take what payouts are owed as well: they wait until it is topped up')
+      .option('--again', 'order it though the same was ordered lately')
+      .option('--json', 'for machines');
+
+  ordering(program.command('withdraw <chain> <token|coin> <amount>'))
+    .description('send money of the treasury to an address of the book')
+    .requiredOption('--to <address>', 'whom it goes to')
+    .action((chain: string, asset: string, amount: string, options: Ordering & { to: string }) =>
+      withCore((core) => order(core, { ...options, chain, asset, amount }, options)),
+    );
+
+  ordering(program.command('rebalance <chain> <token> <amount> <towards>'))
+    .description('the same to an address that leads to our account on another chain; it waits until the money is there')
+    .requiredOption('--via <address>', 'of a bridge or an exchange, in the book of the first chain')
+    .action((chain: string, asset: string, amount: string, towards: string, options: Ordering & { via: string }) =>
+      withCore((core) => order(core, { ...options, to: options.via, chain, asset, amount, towards }, options)),
+    );
+
+  program
+    .command('approve <id>')
+    .description('agree to one that another operator ordered and that is above TREASURY_APPROVAL_USD')
+    .action((id: string) => withCore(async (core) => tell(await approve(core, id, operator()))));
+
+  program
+    .command('call-off <id>')
+    .description('have one not done; possible until it is signed')
+    .option('--reason <reason>', 'why, for whoever asks later', reasonOf, unsaid)
+    .action((id: string, { reason }: { reason: string }) =>
+      withCore(async (core) => tell(await callOff(core, id, reason, operator()))),
+    );
+
+  program
+    .command('arrived <id> <hash>')
+    .description('of a rebalance: this transaction has brought its money to our account at the other end')
+    .action((id: string, hash: string) => withCore((core) => arrived(core, id, hash)));
+
+  program
+    .command('operations')
+    .description('what was ordered, how it stands and its transactions; what is under way first')
+    .option('--json', 'for machines')
+    .action((how: Shown) => withCore((core) => list(core, how)));
+}
+
+async function arrived(core: Core, id: string, hash: string): Promise<void> {
+  const { handle, clock, chains } = core;
+  const deps = { handle, clock, historyOf: (chainId: ChainId) => chains.get(chainId)?.history };
+  tell(await recordArrival(deps, { id, hash }, operator(), AbortSignal.timeout(arrival_ms)));
+}
+
+interface Ordering extends Shown {
+  readonly memo?: string;
+  readonly reason: string;
+  readonly evenOwed?: boolean;
+  readonly again?: boolean;
+}

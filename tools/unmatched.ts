@@ -1,0 +1,122 @@
+/** `npm run unmatched -- …`: money that no payment takes up: whose it is, or that it goes back. */
+import { Command } from 'commander';
+import { matchUnmatched, refundUnmatched } from '../commands/matchUnmatched.ts';
+import { unreadableTransactions, unreadBlocks } from '../queries/operations.ts';
+import { listUnmatched } from '../queries/payins.ts';
+import { addressBook } from '../src/chains/families.ts';
+import type { Core } from '../src/core.ts';
+import { createFailures } from '../src/postgres/failures.ts';
+import { payoutCostsOf } from '../src/workers/refunds/index.ts';
+import { withCore } from './core.ts';
+import { operator } from './operator.ts';
+import { print, printTable } from './print.ts';
+import { reasonOf, runProgram, tell } from './program.ts';
+
+const shownMax = 200;
+/** More than the chains together keep. */
+const unreadableMost = 10_000;
+
+async function show({ database }: Core): Promise<void> {
+  const unread = await unreadableTransactions(database, unreadableMost);
+  if (unread.length > 0)
+    print(`${unread.length} transactions may have paid us and cannot be read: npm run unmatched -- unreadable`);
+  const found = await listUnmatched(database, shownMax);
+  if (found.length === 0) return print('No money came that no payment takes up.');
+  const lines = found.map(({ id, at, amount, tokenSymbol, from, memo, beyond, ...decided }) => [
+    id,
+    {
+      at,
+      amount: `${amount} ${tokenSymbol}`,
+      from,
+      memo: memo ?? 'none',
+      'one too many of': beyond ?? '',
+      verdict: verdictOf(decided),
+    },
+  ]);
+  printTable(Object.fromEntries(lines));
+}
+
+async function showUnreadable({ database }: Core): Promise<void> {
+  const [found, blocks] = [await unreadableTransactions(database, shownMax), await unreadBlocks(database)];
+  if (found.length + blocks.length === 0) return print('Every transaction can be read.');
+  for (const { worker, txHash, block, seenAt, nextAttempt, attempts, addresses, evidence, lastError } of found) {
+    print(`${txHash} (${worker}), block ${block}, seen ${seenAt}`);
+    print(`  may have paid: ${addresses.join(', ') || 'nothing tells whom'}`);
+    print(`  tried ${attempts} times; ${nextAttempt === null ? 'waits for you' : `next at ${nextAttempt}`}`);
+    for (const shown of evidence.split('\n')) print(`  the node showed: ${shown}`);
+    if (lastError !== evidence) print(`  last error: ${lastError}`);
+  }
+  for (const { chainId, from, to, transactions } of blocks)
+    print(`${transactions} more: npm run rescan -- ${chainId} --from ${from} --to ${to}`);
+}
+
+/** After an upgrade, or with another node, all at once. */
+async function retryUnreadable({ database, clock }: Core): Promise<void> {
+  const failures = createFailures(database);
+  const found = await unreadableTransactions(database, unreadableMost);
+  for (const { worker, txHash } of found) await failures.unpark(worker, txHash, clock.now());
+  print(`${found.length} are due again.`);
+}
+
+type Decided = Pick<
+  Awaited<ReturnType<typeof listUnmatched>>[number],
+  | 'verdict'
+  | 'paymentId'
+  | 'refundAddress'
+  | 'refundMemo'
+  | 'refundReason'
+  | 'refundAmount'
+  | 'refundStanding'
+  | 'refundTxHash'
+>;
+
+function verdictOf({ verdict, paymentId, ...refund }: Decided): string {
+  if (verdict === 'open') return 'open';
+  if (verdict === 'assigned') return `payment ${paymentId}`;
+  const { refundAddress, refundMemo, refundReason, refundAmount, refundStanding, refundTxHash } = refund;
+  const memo = refundMemo === null ? '' : ` with memo ${refundMemo}`;
+  const standing = refundAmount === null ? 'sent by hand' : `${refundStanding} ${refundTxHash ?? ''}`.trim();
+  return `refund of ${refundAmount ?? 'it'} to ${refundAddress}${memo} (${standing}): ${refundReason}`;
+}
+
+const refundingDeps = (core: Core) => ({
+  ...core,
+  addresses: addressBook,
+  canReceive: core.receiverChecks,
+  payoutCostOf: payoutCostsOf(core),
+});
+
+const program = new Command('npm run unmatched --').description(
+  'money that came without the memo of a payment, or for one that takes up no more transfers',
+);
+
+program
+  .command('list', { isDefault: true })
+  .description('what waits for a decision first, then what was decided')
+  .action(() => withCore(show));
+
+program
+  .command('unreadable')
+  .description('transactions that may have paid us and cannot be read, with what nodes showed of them')
+  .option('--retry', 'have all of them tried again at once, after an upgrade or with another node')
+  .action(({ retry }: { retry?: true }) => withCore(retry ? retryUnreadable : showUnreadable));
+
+program
+  .command('match <id>')
+  .description('give the money to a payment, which takes it up as it came: counted, or held when late or too much')
+  .requiredOption('--payment <paymentId>', 'the payment that it was meant for')
+  .action((id: string, { payment }: { payment: string }) =>
+    withCore(async (core) => tell(await matchUnmatched(core, id, payment, operator()))),
+  );
+
+program
+  .command('refund <id>')
+  .description('order the money back, less what sending it costs')
+  .requiredOption('--reason <reason>', 'why, for whoever asks later', reasonOf)
+  .option('--to <address>', 'whom it goes to; its sender when left out, which may be an exchange')
+  .option('--memo <memo>', 'memo of the receiver')
+  .action((id: string, refund: { reason: string; to?: string; memo?: string }) =>
+    withCore(async (core) => tell(await refundUnmatched(refundingDeps(core), id, refund, operator()))),
+  );
+
+await runProgram(() => program.parseAsync());

@@ -1,0 +1,62 @@
+/** `npm run work -- …`: lists failed and parked work for the operator, and has it tried again. */
+import { Command } from 'commander';
+import { failedWork } from '../queries/operations.ts';
+import { paymentIdIn } from '../queries/paymentId.ts';
+import { openDatabase } from '../src/postgres/database.ts';
+import { createFailures } from '../src/postgres/failures.ts';
+import { systemClock } from '../src/process/system.ts';
+import { readEnvironment } from './core.ts';
+import { print, printTable } from './print.ts';
+import { runProgram } from './program.ts';
+
+const shownMax = 200;
+const errorCharacters = 120;
+
+async function run(command: (database: ReturnType<typeof openDatabase>) => Promise<void>): Promise<void> {
+  const database = openDatabase({ url: readEnvironment().databaseUrl, connectionsMax: 1 });
+  try {
+    await command(database);
+  } finally {
+    await database.close();
+  }
+}
+
+const program = new Command('npm run work --').description('work that failed');
+
+program
+  .command('list', { isDefault: true })
+  .description('what waits for its next attempt, and what is parked until it is retried; parked first')
+  .action(() =>
+    run(async (database) => {
+      const failed = await failedWork(database, { max: shownMax, errorCharacters });
+      if (failed.length === 0) print('Nothing has failed.');
+      else {
+        printTable(failed);
+        if (failed.some(({ key }) => paymentIdIn(key) !== undefined))
+          print('npm run explain -- <paymentId> says why a payment is where it is: a key may be its id.');
+      }
+    }),
+  );
+
+program
+  .command('retry <worker> <key>')
+  .description('have a parked item tried again, once its cause is mended')
+  .action((worker: string, key: string) =>
+    run(async (database) => {
+      const freed = await createFailures(database).unpark(worker, key, systemClock.now());
+      if (!freed) throw new Error(`${worker} has no failed item ${key}: see npm run work -- list`);
+      print('It is due again.');
+    }),
+  );
+
+program
+  .command('dismiss <worker> <key>')
+  .description('forget a failed item that nobody is to try again; work that is still due comes back by itself')
+  .action((worker: string, key: string) =>
+    run(async (database) => {
+      await createFailures(database).succeeded(worker, key);
+      print('It is forgotten.');
+    }),
+  );
+
+await runProgram(() => program.parseAsync());

@@ -1,0 +1,35 @@
+/** What is around a page: who is signed in, whose app it is, what was just done. */
+import type { OwnApp } from '../../queries/settings.ts';
+import type { HttpDeps } from '../../src/api/deps.ts';
+import { logoPath } from '../../src/api/payLinks.ts';
+import type { AppName, Frame, Outer } from '../parts/frame.ts';
+import type { Audience, Visit } from './page.ts';
+
+export interface Frames {
+  /** Around a page that belongs to no app. */
+  outer(visit: Visit<Audience>): Promise<Outer>;
+  /** Around a page of the owner's app. */
+  ofApp(visit: Visit<'owner'>): Promise<Frame>;
+  /** The apps of somebody, by name. */
+  appsOf(developerId: string): Promise<readonly AppName[]>;
+}
+
+export function createFrames({ accounts, listApps, site }: Pick<HttpDeps, 'accounts' | 'listApps' | 'site'>): Frames {
+  const frames: Frames = {
+    async outer({ visitor, flash }) {
+      const person = visitor && (await accounts.person(visitor.developerId));
+      return { mode: site.mode, person: person?.email ?? null, flash };
+    },
+    async ofApp(visit) {
+      const { appId, developerId } = visit.visitor;
+      const [outer, own] = await Promise.all([frames.outer(visit), listApps(developerId)]);
+      const app = own.find((each) => each.appId === appId);
+      const logoUrl = app?.logo ? logoPath(app.logo) : null;
+      return { ...outer, app: nameOf(app ?? { appId, name: null }), apps: own.map(nameOf), logoUrl };
+    },
+    appsOf: async (developerId) => (await listApps(developerId)).map(nameOf),
+  };
+  return frames;
+}
+
+const nameOf = ({ appId, name }: Pick<OwnApp, 'appId' | 'name'>): AppName => ({ appId, name: name ?? appId });

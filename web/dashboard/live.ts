@@ -1,0 +1,60 @@
+/** Server-sent events (HTML standard, 9.2): an app's open pages are told when they should be read again. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { HttpDeps } from '../../src/api/deps.ts';
+import { type AnyPage, page, type Visit } from './page.ts';
+
+type Deps = Pick<HttpDeps, 'feed' | 'accounts' | 'appsOf' | 'limits'>;
+
+/** Until a browser that lost the connection comes back. */
+const retry_ms = 2_000;
+/** The list of payments is filled beside the feed: it may be behind by this much when the news comes. */
+const behind_ms = 750;
+
+const changed = 'data: changed\n\n';
+const heartbeat = ': here\n\n';
+
+export const livePage = (deps: Deps): AnyPage =>
+  page({
+    path: '/dashboard/apps/{appId}/live',
+    audience: 'owner',
+    stays: true,
+    async show(visit) {
+      const news = deps.feed.changes(visit.visitor.appId, visit.gone);
+      return { pieces: told(deps, visit, news), type: 'text/event-stream', headers: { 'X-Accel-Buffering': 'no' } };
+    },
+  });
+
+type News = AsyncIterator<string | null>;
+
+/** Ends with the browser, with the session, with the app's change of hands and with the service. */
+async function* told(deps: Deps, { visitor, gone }: Visit<'owner'>, news: News): AsyncGenerator<string> {
+  const after = <W extends string>(duration_ms: number, what: W): Promise<W> =>
+    sleep(duration_ms, what, { signal: gone }).catch(() => what);
+  const beating = () => after(deps.limits.heartbeat_ms, 'beat');
+  yield `retry: ${retry_ms}\n\n`;
+  let next = news.next();
+  let beat = beating();
+  let again: Promise<'again'> | null = null;
+  while (!gone.aborted) {
+    const happened = await Promise.race([next, beat, ...(again ? [again] : [])]);
+    if (happened === 'beat') {
+      if (!(await isStillOwner(deps, visitor))) return;
+      beat = beating();
+      yield heartbeat;
+    } else if (happened === 'again') {
+      again = null;
+      yield changed;
+    } else {
+      if (happened.done) return;
+      next = news.next();
+      again = after(behind_ms, 'again');
+      yield changed;
+    }
+  }
+}
+
+/** Looks without using the session: an open page alone keeps nobody signed in. */
+async function isStillOwner({ accounts, appsOf }: Deps, { developerId, sessionId, appId }: Visit<'owner'>['visitor']) {
+  const [sessions, apps] = await Promise.all([accounts.sessions(developerId), appsOf(developerId)]);
+  return sessions.some((session) => session.sessionId === sessionId) && apps.includes(appId);
+}

@@ -1,0 +1,172 @@
+/** The dashboard's pages as an express router, beside that of the API. */
+import { once } from 'node:events';
+import { type Request, type RequestHandler, type Response, Router } from 'express';
+import { isRefusal } from '../../domain/decider.ts';
+import type { Owner, SignedIn } from '../../src/api/callers.ts';
+import type { HttpDeps } from '../../src/api/deps.ts';
+import { ApiError, errorOfRefusal, statusOfError } from '../../src/api/errors.ts';
+import { compileBody, compileParameters, readQuery, type Validate } from '../../src/api/input.ts';
+import { localsOf } from '../../src/api/middleware.ts';
+import { answerOtherMethods, type Gate } from '../../src/api/router.ts';
+import { paths } from '../parts/paths.ts';
+import { readCookies } from './cookies.ts';
+import { refusedForm } from './formState.ts';
+import { readForm } from './forms.ts';
+import { noticeIn } from './notices.ts';
+import type { AnyForm, AnyPage, Audience, PageAnswer, Submitted, Visit } from './page.ts';
+import { requireSameOrigin } from './sameOrigin.ts';
+import { sendPage } from './send.ts';
+import { readUpload, type Uploaded } from './upload.ts';
+
+export interface PageGate extends Pick<Gate, 'admission' | 'limit'> {
+  /** Pages ignore parameters that they do not know. Default: they refuse them. */
+  readonly ignoresUnknown?: boolean;
+  readonly deps: Pick<HttpDeps, 'findSession' | 'appsOf' | 'clients' | 'publicUrl'>;
+}
+
+type Served = AnyPage | AnyForm;
+type Handler = (visit: Visit<Audience>, request: Request, response: Response) => Promise<PageAnswer>;
+
+export function createPageRouter(pages: readonly Served[], gate: PageGate): Router {
+  const router = Router({ caseSensitive: true });
+  for (const [path, here] of Map.groupBy(pages, (each) => each.path)) {
+    const resource = router.route(path.replaceAll(/\{(\w+)\}/g, ':$1'));
+    for (const each of here) resource[each.method](serve(each, gate));
+    answerOtherMethods(resource, path, here);
+  }
+  return router;
+}
+
+/** Where it comes from, who it is, how often they ask, whose the app is, what is asked, overload, handler. */
+function serve(page: Served, { deps, admission, limit, ignoresUnknown = false }: PageGate): RequestHandler {
+  const checkParams = page.params && compileParameters(page.params);
+  const handle = page.method === 'get' ? showing(page, limit, ignoresUnknown) : acting(page, { admission, limit });
+
+  return async (request, response) => {
+    localsOf(response).route = page.path;
+    if (page.method === 'post') requireSameOrigin(request, deps.publicUrl());
+    const visit = await visitOf(request, response);
+    if (!visit) return sendPage(request, response, { to: signInFor(request) });
+    const answer = await handle(visit, request, response);
+    await sendPage(request, response, answer, visit);
+  };
+
+  /** Null where somebody must sign in first. */
+  async function visitOf(request: Request, response: Response): Promise<Visit<Audience> | null> {
+    const cookies = readCookies(request);
+    const person = cookies.session === undefined ? null : await deps.findSession(cookies.session);
+    if (person) await admission.ofCaller(person, response);
+    else await admission.ofStranger(request, response);
+    if (!person && page.audience !== 'anyone') return null;
+    const visitor = person && page.audience === 'owner' ? await ownerOf(person, request) : person;
+    if (checkParams) existing(checkParams, request.params);
+    return {
+      visitor,
+      params: request.params,
+      query: {},
+      cookies,
+      address: deps.clients.of(request),
+      languages: request.headers['accept-language'] ?? null,
+      agent: request.headers['user-agent']?.slice(0, agentMax) ?? null,
+      flash: noticeIn(cookies),
+      gone: goneWith(response),
+      by: {
+        cause: person ? `developer:${person.developerId}` : 'keyless',
+        requestId: localsOf(response).requestId,
+      },
+    };
+  }
+
+  /** Somebody else's app is answered like one that does not exist. */
+  async function ownerOf(person: SignedIn, { params }: Request): Promise<Owner> {
+    const appId = String(params['appId']);
+    const own = await deps.appsOf(person.developerId);
+    if (!own.includes(appId)) throw noSuchPage();
+    return { ...person, appId };
+  }
+}
+
+const agentMax = 300;
+
+export const noSuchPage = (): ApiError => new ApiError('notFound', 'there is no such page: check the address');
+
+/** An id that none can have is one that nothing has. */
+function existing(check: Validate, params: unknown): void {
+  try {
+    check(params);
+  } catch {
+    throw noSuchPage();
+  }
+}
+
+function goneWith(response: Response): AbortSignal {
+  const gone = new AbortController();
+  once(response, 'close')
+    .finally(() => gone.abort())
+    .catch(() => {});
+  return gone.signal;
+}
+
+/** Leads back to the page that was asked for; what was sent with a form is not kept. */
+const signInFor = ({ method, originalUrl }: Request): string =>
+  method === 'POST' || originalUrl === paths.home
+    ? paths.signIn
+    : `${paths.signIn}?${new URLSearchParams({ next: originalUrl })}`;
+
+function showing(page: AnyPage, limit: Gate['limit'], ignoresUnknown: boolean): Handler {
+  const checkQuery = page.query && compileParameters(page.query);
+  const names = new Set(Object.keys((page.query as { readonly properties?: object } | undefined)?.properties ?? {}));
+  return async (visit, request, response) => {
+    const query = readQuery(filled(request, ignoresUnknown ? names : undefined), checkQuery);
+    if (!page.stays) limit.enter(response);
+    return page.show({ ...visit, query });
+  };
+}
+
+/**
+ * The URL with the parameters that have a value: forms that are sent by GET send their empty fields.
+ *
+ * @param names those that are kept. Default: all.
+ */
+function filled({ url }: Request, names?: ReadonlySet<string>): Pick<Request, 'url'> {
+  const start = url.indexOf('?');
+  if (start < 0) return { url };
+  const given = [...new URLSearchParams(url.slice(start + 1))].filter(
+    ([name, value]) => value !== '' && (names?.has(name) ?? true),
+  );
+  return { url: `${url.slice(0, start)}?${new URLSearchParams(given)}` };
+}
+
+function acting(page: AnyForm, { admission, limit }: Pick<Gate, 'admission' | 'limit'>): Handler {
+  const check = compileBody(page.fields);
+  const names = Object.keys((page.fields as { readonly properties?: object }).properties ?? {});
+  const { file: fileLimits } = page;
+
+  const read = async (request: Request, response: Response): Promise<Uploaded> =>
+    fileLimits ? readUpload(request, response, fileLimits) : { fields: await readForm(request, response), file: null };
+
+  return async (visit, request, response) => {
+    const sent = await read(request, response);
+    // Only what is here whole takes a place: somebody who sends half a form keeps nobody out.
+    limit.enter(response);
+    const again = async (error: ApiError): Promise<PageAnswer> => {
+      if (!isShownInForm(error)) throw error;
+      const state = refusedForm(sent.fields, error, fileLimits ? [...names, fileLimits.name] : names, page.pointers);
+      return { status: statusOfError(error.code), headers: error.headers, ...(await page.again(visit, state)) };
+    };
+    try {
+      check(sent.fields);
+      if (page.creates) await admission.ofKeylessCreation(request, response);
+      const submitted: Submitted<Audience, unknown, unknown> = { ...visit, ...sent };
+      const answer = await page.act(submitted);
+      return isRefusal(answer) ? await again(errorOfRefusal(answer)) : answer;
+    } catch (error) {
+      if (error instanceof ApiError) return again(error);
+      throw error;
+    }
+  };
+}
+
+/** What can be mended in the form, or by sending it again; all else has a page of its own. */
+const isShownInForm = ({ code }: ApiError): boolean =>
+  !['notFound', 'paymentNotFound', 'deliveryNotFound', 'internal'].includes(code);

@@ -1,0 +1,34 @@
+/** Answers of pages on their way to the browser. */
+import type { Request, Response } from 'express';
+import { send } from '../../src/api/router.ts';
+import { sendPieces } from '../../src/api/stream.ts';
+import { documentOf } from '../parts/html.ts';
+import { cookieText, type SetCookie } from './cookies.ts';
+import { noNotice, noticeCookie } from './notices.ts';
+import type { PageAnswer, Visit } from './page.ts';
+
+export const html = 'text/html; charset=utf-8';
+
+/** @param visit whose notice, when it had one, is told by a page that is shown */
+export async function sendPage(
+  request: Request,
+  response: Response,
+  answer: PageAnswer,
+  visit?: Pick<Visit<'anyone'>, 'flash'>,
+): Promise<void> {
+  if ('pieces' in answer) return sendPieces(request, response, answer);
+  if ('to' in answer) {
+    setCookies(response, [...(answer.set ?? []), ...(answer.told ? [noticeCookie(answer.told)] : [])]);
+    return send(response, { status: 303, body: '', type: html, headers: { Location: answer.to } });
+  }
+  if ('page' in answer) {
+    setCookies(response, [...(answer.set ?? []), ...(visit?.flash ? [noNotice] : [])]);
+    const { page, status = 200, headers = {} } = answer;
+    return send(response, { status, headers, body: documentOf(page), type: html });
+  }
+  send(response, answer);
+}
+
+function setCookies(response: Response, cookies: readonly SetCookie[]): void {
+  if (cookies.length > 0) response.setHeader('Set-Cookie', cookies.map(cookieText));
+}

@@ -1,0 +1,109 @@
+/** Where payouts go. POST: chainId, tokenSymbol, receiverAddress, receiverMemo. */
+import type { VNode } from 'preact';
+import type { Chain } from '../../domain/chains.ts';
+import { hour_ms, type Instant } from '../../domain/time.ts';
+import type { App } from '../../queries/apps.ts';
+import { address } from '../parts/address.ts';
+import { card, empty, inside, pairs } from '../parts/boxes.ts';
+import { linkButton, submit } from '../parts/button.ts';
+import { problems } from '../parts/field.ts';
+import type { FormState } from '../parts/form.ts';
+import type { Frame } from '../parts/frame.ts';
+import { bdi, html } from '../parts/html.ts';
+import { appPage } from '../parts/layout.ts';
+import { notice } from '../parts/notice.ts';
+import { appPaths, paths } from '../parts/paths.ts';
+import { copyable } from '../parts/secret.ts';
+import { between, lengthText, when } from '../parts/time.ts';
+import { walletFields } from '../parts/walletFields.ts';
+import { chainName } from '../parts/words.ts';
+
+export type SettlementWallet = NonNullable<App['settlement']>;
+
+export interface SettlementModel extends Frame {
+  readonly current: SettlementWallet | null;
+  /** A change that waits for its time. */
+  readonly pending: {
+    readonly wallet: SettlementWallet;
+    readonly effectiveAt: Instant;
+    readonly requestedAt: Instant | null;
+  } | null;
+  readonly cooldown_hours: number;
+  readonly form: FormState;
+  readonly chains: readonly Chain[];
+  readonly now: Instant;
+}
+
+const names = { chain: 'chainId', token: 'tokenSymbol', address: 'receiverAddress', memo: 'receiverMemo' };
+
+export const settlementPage = (model: SettlementModel): VNode => {
+  const { app, current, pending, form, chains } = model;
+  const to = appPaths(app.appId);
+  return appPage(
+    model,
+    { title: 'Settlement', section: 'settlement' },
+    html`<div class="stack narrow">
+      ${card(
+        { title: 'Where you are paid' },
+        current
+          ? inside(walletPairs(current))
+          : empty(
+              'No wallet yet',
+              'Each payment is paid out to one wallet of yours, on the chain and in the token that you choose. The first one counts at once.',
+            ),
+      )}
+      ${pending && pendingCard(model)}
+      ${card(
+        { title: current ? 'Another wallet' : 'Your wallet' },
+        html`<form class="inside" method="post" action=${to.settlement}>
+          ${problems(form)}
+          ${current && notice('wait', html`<p>${changeText(model)}</p>`)}
+          ${walletFields(form, names, chains)}
+          <p class="small muted">Compare the first and the last four characters with your wallet. What is sent to a
+          wrong address cannot be fetched back by anybody.</p>
+          ${submit(current ? 'Ask for the change' : 'Set the wallet')}
+        </form>`,
+      )}
+    </div>`,
+  );
+};
+
+function changeText({ cooldown_hours, pending }: SettlementModel): string {
+  const from = cooldown_hours > 0 ? `after ${lengthText(cooldown_hours * hour_ms)}` : 'at once';
+  const instead = pending ? ', and takes the place of the one that waits' : '';
+  return [
+    `A change counts ${from}${instead}.`,
+    'You are told by mail and can cancel it until then: should somebody else get in here, your money does not go with them.',
+    'Payments that exist keep the wallet that they were created with.',
+  ].join(' ');
+}
+
+/** A wallet as it is compared: chain, token, the address with its ends standing out. */
+export const walletPairs = ({ chainId, tokenSymbol, receiverAddress, receiverMemo }: SettlementWallet): VNode =>
+  pairs([
+    ['Paid in', html`<strong>${tokenSymbol} on ${chainName(chainId)}</strong>`],
+    ['Address', copyable(address(receiverAddress), receiverAddress, 'Address')],
+    receiverMemo === null ? null : ['Memo', html`<span class="mono">${bdi(receiverMemo)}</span>`],
+  ]);
+
+function pendingCard({ app, pending, now }: SettlementModel): VNode | null {
+  if (!pending) return null;
+  const left_ms = between(now, pending.effectiveAt);
+  return card(
+    {
+      title: 'A change waits',
+      note: left_ms > 0 ? `${lengthText(left_ms)} left` : undefined,
+      controls: linkButton(appPaths(app.appId).cancelSettlement, 'Cancel it…', 'danger'),
+    },
+    inside(html`<div class="rows">
+      <p>From ${when(pending.effectiveAt)} on, new payments are paid out
+      here${pending.requestedAt !== null && html`<span>; asked for ${when(pending.requestedAt)}</span>`}.</p>
+      ${walletPairs(pending.wallet)}
+      ${notice(
+        'wait',
+        html`<p>
+      <strong>Was it not you?</strong> Cancel it, then end all other <a href=${paths.sessions}>sessions</a>.</p>`,
+      )}
+    </div>`),
+  );
+}

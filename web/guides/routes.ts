@@ -1,0 +1,94 @@
+/** The OpenAPI document, its reader and the guides, wholly from here: no other host, nothing inline. */
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import type { Json } from '../../src/api/openapi/components.ts';
+import { asOpenApi30 } from '../../src/api/openapi/version30.ts';
+import { type Answer, type AnyRoute, route } from '../../src/api/route.ts';
+import { type GuideName, guideNames, guidesPath, renderGuide } from './guides.ts';
+
+const page = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Payment Intents: API reference</title>
+<link rel="icon" href="/docs/favicon-32x32.png">
+<link rel="stylesheet" href="/docs/swagger-ui.css">
+</head>
+<body>
+<nav class="swagger-ui" aria-label="Guides"><div class="wrapper renderedMarkdown"><p>New here? <a href="/docs/guides">Read the guides</a>: a payment in five minutes, what each status means, money that came wrong.</p></div></nav>
+<div id="reference"></div>
+<noscript>This page needs JavaScript; the document itself is at <a href="/openapi.json">/openapi.json</a>, in OpenAPI 3.0 at <a href="/openapi-3.0.json">/openapi-3.0.json</a>.</noscript>
+<script src="/docs/swagger-ui-bundle.js"></script>
+<script src="/docs/start.js"></script>
+</body>
+</html>
+`;
+
+/** No validator: it would send the document to somebody else. */
+const start = `SwaggerUIBundle({ url: '/openapi.json', dom_id: '#reference', validatorUrl: null, tryItOutEnabled: true });
+`;
+
+const files = {
+  'swagger-ui.css': 'text/css; charset=utf-8',
+  'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
+  'favicon-32x32.png': 'image/png',
+} as const;
+
+const cacheable = { 'Cache-Control': 'public, max-age=3600' };
+const resolve = createRequire(import.meta.url).resolve;
+
+/** @param document asked once, at its first reader */
+export function documentationRoutes(document: () => Json): readonly AnyRoute[] {
+  const get = (path: string, handle: () => Promise<Answer>) =>
+    route({
+      method: 'get',
+      path,
+      auth: 'none',
+      anyOrigin: true,
+      answers: { 200: { description: path } },
+      errors: [],
+      doc: null,
+      handle,
+    });
+  return [
+    get(
+      '/openapi.json',
+      once(async () => jsonAnswer(document())),
+    ),
+    get(
+      '/openapi-3.0.json',
+      once(async () => jsonAnswer(asOpenApi30(document()))),
+    ),
+    get('/docs', async () => ({ status: 200, type: 'text/html; charset=utf-8', body: page })),
+    get('/docs/start.js', async () => ({ status: 200, type: 'text/javascript; charset=utf-8', body: start })),
+    get(guidesPath, guideAnswer(guideNames[0])),
+    ...guideNames.map((name) => get(`${guidesPath}/${name}`, guideAnswer(name))),
+    ...Object.entries(files).map(([name, type]) =>
+      get(
+        `/docs/${name}`,
+        once(() => fileAnswer(name, type)),
+      ),
+    ),
+  ];
+}
+
+const jsonAnswer = (document: Json): Answer => ({
+  status: 200,
+  type: 'application/json; charset=utf-8',
+  body: JSON.stringify(document),
+});
+
+const guideAnswer = (name: GuideName): (() => Promise<Answer>) =>
+  once(async () => ({ status: 200, type: 'text/html; charset=utf-8', body: renderGuide(name), headers: cacheable }));
+
+async function fileAnswer(name: string, type: string): Promise<Answer> {
+  const body = await readFile(resolve(`swagger-ui-dist/${name}`));
+  return { status: 200, type, body, headers: cacheable };
+}
+
+/** Read at first use, kept from then on. */
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => (made ??= make());
+}

@@ -1,0 +1,71 @@
+/** The pages of payments under /pay, and of reusable links under /link: for people with a link, without cookies, readable by nobody else. */
+import { type Request, type RequestHandler, Router } from 'express';
+import { prefersHtml } from '../../src/api/accept.ts';
+import type { Pages } from '../../src/api/app.ts';
+import type { HttpDeps } from '../../src/api/deps.ts';
+import { statusOfError } from '../../src/api/errors.ts';
+import { contentSecurityPolicy, localsOf } from '../../src/api/middleware.ts';
+import { createPageRouter } from '../dashboard/router.ts';
+import { html } from '../dashboard/send.ts';
+import { documentOf } from '../parts/html.ts';
+import { languageOf } from './language.ts';
+import { sayIn } from './messages/index.ts';
+import { payPages } from './pages.ts';
+import { linkPages } from './pay_link.ts';
+import { troublePage } from './trouble.ts';
+
+/** What they send besides every answer's headers, whose policy they keep: no frame, no form, nothing from elsewhere. */
+const headers = new Map([
+  ['Referrer-Policy', 'no-referrer'],
+  ['X-Robots-Tag', 'noindex, nofollow'],
+  ['Vary', 'Accept-Language, Accept'],
+]);
+
+/** A link's page has a form, which browsers must be able to send, and to say where it is from. */
+const formHeaders = new Map([
+  ['Content-Security-Policy', contentSecurityPolicy({ formAction: ["'self'"] })],
+  ['Referrer-Policy', 'same-origin'],
+]);
+const withForm: RequestHandler = (_request, response, next) => {
+  response.setHeaders(formHeaders);
+  next();
+};
+
+const home = { payment: '/pay', link: '/link' };
+
+const chosenIn = ({ url }: Request): string | undefined =>
+  new URLSearchParams(url.split('?')[1]).get('lang') ?? undefined;
+
+export const createPayPages = (deps: HttpDeps): Pages => ({
+  routerBehind(gate) {
+    const router = Router({ caseSensitive: true });
+    const asPage: RequestHandler = (_request, response, next) => {
+      localsOf(response).isPage = true;
+      response.setHeaders(headers);
+      next();
+    };
+    router.use(home.payment, asPage);
+    router.use(home.link, asPage, withForm);
+    // Nobody is signed in here: a visitor of the dashboard is a payer like any other.
+    router.use(
+      createPageRouter([...payPages(deps), ...linkPages(deps)], {
+        ...gate,
+        // Mail and social sites append parameters of their own to a link, such as fbclid and utm_source.
+        ignoresUnknown: true,
+        deps: { ...deps, findSession: async () => null },
+      }),
+    );
+    return router;
+  },
+
+  errorPage(error, request, response) {
+    const { isPage, requestId } = localsOf(response);
+    const [, where] = /^\/(pay|link)(\/|$)/i.exec(request.path) ?? [];
+    if (!isPage || !where || !prefersHtml(request.headers.accept)) return undefined;
+    const say = sayIn(languageOf(chosenIn(request), request.headers['accept-language'] ?? null));
+    const unknown = where.toLowerCase() === 'link' ? 'linkUnknown' : 'unknown';
+    const what = statusOfError(error.code) < 429 ? unknown : 'trouble';
+    const around = { say, mode: deps.site.mode, path: request.path };
+    return { type: html, body: documentOf(troublePage(around, what, what === 'trouble' ? requestId : null)) };
+  },
+});

@@ -1,0 +1,50 @@
+/** What the pages of a payment are drawn from, for whoever has its link. */
+import type { PayerFacts } from '../../queries/payerFacts.ts';
+import type { HttpDeps } from '../../src/api/deps.ts';
+import { linkPath, payPath } from '../../src/api/payLinks.ts';
+import type { Visit } from '../dashboard/page.ts';
+import { noSuchPage } from '../dashboard/router.ts';
+import { languageOf } from './language.ts';
+import { sayIn } from './messages/index.ts';
+import { endedUnpaid, type PayModel } from './model.ts';
+import { shopOf } from './shop.ts';
+
+/** A secret of no payment and one that is none are answered alike. */
+export async function payModelOf(
+  deps: HttpDeps,
+  { params: { secret }, languages }: Visit<'anyone', { readonly secret: string }>,
+  lang: string | undefined,
+): Promise<PayModel> {
+  const paymentId = deps.paymentSecrets.paymentIdOf(secret);
+  const facts = paymentId === null ? null : await deps.payerFacts(paymentId);
+  if (!facts) throw noSuchPage();
+  const { appId } = facts.payment;
+  const [shop, sites, madeWith] = await Promise.all([
+    shopOf(deps, appId, facts.payment),
+    deps.embeddingSites(appId),
+    linkOf(deps, facts),
+  ]);
+  const say = sayIn(languageOf(lang, languages));
+  const around = { say, mode: deps.site.mode, path: payPath(secret) };
+  return { ...around, facts, shop, sites, walletLink: walletLinkOf(deps, facts), refused: false, madeWith };
+}
+
+/** Anybody can write a link's id into a payment's metadata: it is a link of the payment's own app, or none. */
+async function linkOf(
+  { links }: Pick<HttpDeps, 'links'>,
+  { payment, situation }: PayerFacts,
+): Promise<PayModel['madeWith']> {
+  const linkId = payment.metadata?.['linkId'];
+  if (!endedUnpaid(situation) || typeof linkId !== 'string') return null;
+  const link = await links.find(linkId);
+  return link?.appId === payment.appId ? { path: linkPath(linkId), closed: link.closedAt !== null } : null;
+}
+
+/** For what is still to be sent. */
+function walletLinkOf({ walletLink }: Pick<HttpDeps, 'walletLink'>, { payment, situation }: PayerFacts): string | null {
+  if (!situation.open) return null;
+  return walletLink(
+    payment,
+    payment.sourceAmount === null ? null : (situation.missing?.amount ?? payment.sourceAmount),
+  );
+}
