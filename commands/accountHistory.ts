@@ -5,7 +5,7 @@ import type { Dispute } from './chainPorts.ts';
 import { TransientError } from './ports.ts';
 
 /** The chain's own coin among assets; any other is a token, by its address as the catalogue spells it. */
-export { coinAddress as coin } from '../domain/coins.ts';
+export { coinAddress as coin } from '../domain/money.ts';
 
 export interface Change {
   readonly asset: string;

@@ -1,13 +1,24 @@
 /** What an app's own settings say of a payment's fee and of money that is not what was agreed. */
-import { type Chain, chains, type Token } from '../domain/chains.ts';
-import { feeFor } from '../domain/merchant/fees.ts';
-import { microUsdDecimals, rescale } from '../domain/money.ts';
-import type { AmountPolicy } from '../domain/payment/amountPolicy.ts';
+
+import { type Chain, chains, findChain, findToken, type Token } from '../domain/chains.ts';
+import { isRefusal, type Refusal, refuse } from '../domain/decider.ts';
+import type { FeeTier, PayFrom } from '../domain/merchant/events.ts';
+import { type FeeRoute, feeFor } from '../domain/merchant/settings.ts';
+import { microUsdDecimals, rescale, unitsText } from '../domain/money.ts';
+import type { AmountPolicy, StatedPolicy } from '../domain/payment/amountPolicy.ts';
 import type { AskedTerms } from '../domain/payment/create.ts';
 import type { FeePolicy } from '../domain/payment/fees.ts';
 import type { Intent } from '../domain/payment/intent.ts';
-import type { Alternative } from '../domain/payment/sources.ts';
-import type { AppSettings } from './paymentRequest.ts';
+import { type Alternative, alternativesMax, canExpress } from '../domain/payment/sources.ts';
+import {
+  type AppSettings,
+  type NewPayment,
+  notOffered,
+  type ReadDeps,
+  readMicroUsd,
+  readSide,
+  type Side,
+} from './paymentRequest.ts';
 
 /** Fixed fee in millionths of a dollar and basis points of a route, wherever the payout costs no more. */
 export type FeeOf = (
@@ -63,3 +74,142 @@ export function policyOf(
 
 const takesMistakes = ({ wrongToken, wrongChain }: AmountPolicy): boolean =>
   wrongToken === 'accept' || wrongChain === 'accept';
+
+// What payers may choose to pay from besides a payment's own source: as the request says, else as the app's settings do.
+
+/** The app's setting, as its owner states it. A refusal names the entry. */
+export function readPayFromSetting(deps: Pick<ReadDeps, 'offers'>, stated: readonly Side[]): PayFrom | Refusal {
+  const payFrom: PayFrom = [];
+  for (const [index, side] of stated.entries()) {
+    const asset = readSide(deps, side, `/payFrom/${index}`);
+    if (isRefusal(asset)) return asset;
+    payFrom.push({ chainId: asset.chain.id, tokenSymbol: asset.token.symbol });
+  }
+  return payFrom;
+}
+
+export interface PayFromDeps extends ReadDeps {
+  /** Whether this installation has deposits of the chain's family. */
+  readonly hasDeposits: (chain: Chain) => boolean;
+  readonly feeOf: FeeOf;
+}
+
+interface Asset {
+  readonly chain: Chain;
+  readonly token: Token;
+}
+
+interface Route {
+  readonly source: Asset;
+  readonly destination: Asset;
+  /** In the destination's units; null where any amount is taken. */
+  readonly payout: bigint | null;
+}
+
+/**
+ * A request is taken at its word: what it names and cannot be is refused. Settings are older than the payment: what cannot be, because a
+ * chain is not offered any more or a token is too coarse for the amount, is left out.
+ */
+export function readPayFrom(
+  deps: PayFromDeps,
+  request: NewPayment,
+  app: AppSettings & { readonly keyless: boolean },
+  { source, destination, payout }: Route,
+): readonly Alternative[] | Refusal {
+  const found = request.payFrom ? stated(deps, request, destination.token, payout) : [];
+  if (isRefusal(found)) return found;
+  const assets = request.payFrom ? found : ofSettings(deps, request, app, destination.token, payout);
+  const others = assets.filter(
+    ({ token }, index) => token !== source.token && assets.findIndex((each) => each.token === token) === index,
+  );
+  return others
+    .slice(0, alternativesMax)
+    .map((asset) => ({ ...asset, feePolicy: feePolicyOf(deps, app, asset, destination.chain) }));
+}
+
+function stated(
+  deps: PayFromDeps,
+  { payFrom, intent }: NewPayment,
+  destination: Token,
+  payout: bigint | null,
+): readonly Asset[] | Refusal {
+  const assets: Asset[] = [];
+  for (const [index, side] of (payFrom ?? []).entries()) {
+    const pointer = `/payFrom/${index}`;
+    if (intent !== null)
+      return refuse('invalidRequest', `intent ${intent} is paid from one source alone: leave payFrom out`, '/payFrom');
+    const asset = readSide(deps, side, pointer);
+    if (isRefusal(asset)) return asset;
+    if (!deps.hasDeposits(asset.chain)) return notOffered(asset.chain, `${pointer}/chainId`);
+    if (payout !== null && !canExpress(asset.token, payout, destination)) {
+      const message = `${asset.token.symbol} on ${asset.chain.name} has ${asset.token.decimals} decimals, too few for this amount: leave it out`;
+      return refuse('invalidRequest', message, pointer);
+    }
+    assets.push(asset);
+  }
+  return assets;
+}
+
+function ofSettings(
+  deps: PayFromDeps,
+  { intent }: NewPayment,
+  { payFrom = [] }: AppSettings,
+  destination: Token,
+  payout: bigint | null,
+): readonly Asset[] {
+  if (intent !== null) return [];
+  return payFrom.flatMap(({ chainId, tokenSymbol }) => {
+    const chain = findChain(chainId);
+    const token = chain && findToken(chain, tokenSymbol);
+    if (!chain || !token || !deps.offers(chain) || !deps.hasDeposits(chain)) return [];
+    if (deps.canSeePayins?.(chain) === false) return [];
+    return payout === null || canExpress(token, payout, destination) ? [{ chain, token }] : [];
+  });
+}
+
+// Reads an app's amount policy and its fees as people state them: amounts in dollars as decimal texts.
+
+export function readPolicy(stated: StatedPolicy): AmountPolicy | Refusal {
+  const { tolerance = { basisPoints: 0, most: '0' }, lateWithinMinutes = 0 } = stated;
+  const most = readMicroUsd(tolerance.most, '/tolerance/most');
+  if (isRefusal(most)) return most;
+  const { under = 'hold', over = 'hold', late = 'hold', wrongToken = 'hold', wrongChain = 'hold' } = stated;
+  return {
+    tolerance: { basisPoints: tolerance.basisPoints, most_microUsd: unitsText(most) },
+    under,
+    over,
+    late,
+    lateWithin_minutes: lateWithinMinutes,
+    wrongToken,
+    wrongChain,
+  };
+}
+
+/** From one chain to another, as people name them; left out for every chain. */
+export interface StatedRoute {
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}
+
+export interface StatedFee extends StatedRoute {
+  /** In dollars. */
+  readonly fixed: string;
+  readonly basisPoints: number;
+  readonly belowCost: boolean;
+}
+
+export function readRoute({ from, to }: StatedRoute): FeeRoute | Refusal {
+  const [source, destination] = [from, to].map((text) => (text === undefined ? null : findChain(text)));
+  if (source === undefined) return refuse('invalidRequest', `${from} is no known chain`, '/from');
+  if (destination === undefined) return refuse('invalidRequest', `${to} is no known chain`, '/to');
+  return { sourceChainId: source?.id ?? null, destinationChainId: destination?.id ?? null };
+}
+
+export function readFee(stated: StatedFee): FeeTier | Refusal {
+  const route = readRoute(stated);
+  if (isRefusal(route)) return route;
+  const fixed = readMicroUsd(stated.fixed, '/fixed');
+  if (isRefusal(fixed)) return fixed;
+  const { basisPoints, belowCost } = stated;
+  return { ...route, fixed_microUsd: unitsText(fixed), basisPoints, belowCost };
+}

@@ -5,10 +5,23 @@
 import { type ChainId, chainOf } from '../domain/chains.ts';
 import { isRefusal, type Refusal } from '../domain/decider.ts';
 import type { Instant } from '../domain/time.ts';
-import { type Amounts, plus } from '../domain/treasury/amounts.ts';
-import { explainDifference, openBooks, recordLook } from '../domain/treasury/books.ts';
-import { type Books, type BooksState, books, booksInstance, openIn } from '../domain/treasury/booksState.ts';
-import { type Look, reckon, type Unrecorded } from '../domain/treasury/reckoning.ts';
+import {
+  explainDifference,
+  type Look,
+  openBooks,
+  reckon,
+  recordLook,
+  type Unrecorded,
+} from '../domain/treasury/books.ts';
+import {
+  type Amounts,
+  type Books,
+  type BooksState,
+  books,
+  booksInstance,
+  openIn,
+  plus,
+} from '../domain/treasury/booksState.ts';
 import {
   type AccountHistory,
   type AccountTransaction,

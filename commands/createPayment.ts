@@ -3,22 +3,24 @@ import { assert, isRefusal, type Refusal, refuse } from '../domain/decider.ts';
 import { unitsText } from '../domain/money.ts';
 import * as creation from '../domain/payment/create.ts';
 import type { Deposit } from '../domain/payment/events.ts';
+import { coveringFee, leastPayout, type PayoutCost } from '../domain/payment/fees.ts';
 import { checkContractIntent } from '../domain/payment/intent.ts';
 import { metadataMax_bytes, metadataProblem } from '../domain/payment/metadata.ts';
+import type { Alternative } from '../domain/payment/sources.ts';
 import { type Payment, type PaymentState, paymentDecider } from '../domain/payment/state.ts';
 import type { Instant } from '../domain/time.ts';
-import { type FeeOf, feePolicyOf, policyOf } from './appTerms.ts';
+import { type FeeOf, feePolicyOf, policyOf, readPayFrom } from './appTerms.ts';
 import { type By, currentState, type Handle } from './handle.ts';
-import { readPayFrom } from './payFrom.ts';
-import { amountPointer, readAmounts } from './paymentAmounts.ts';
 import { formerKeylessIdOf, keylessPaymentIdOf, paymentIdOf, receiverKeylessIdOf } from './paymentId.ts';
 import {
   type AppSettings,
+  amountPointer,
   askReceiver,
   type NewPayment,
   notAnAddress,
   notOffered,
   type ReadDeps,
+  readAmounts,
   readDestination,
   readSide,
   unseenSource,
@@ -31,7 +33,55 @@ import {
   refuseUnavailable,
   Unavailable,
 } from './ports.ts';
-import { type PayoutCostOf, type Price, pricePayment } from './pricePayment.ts';
+
+// What a payment costs, once the destination chain was asked what its payout does.
+
+/** Asks what a payout to a receiver costs. @throws Unavailable */
+export type PayoutCostOf = (chain: Chain, token: Token, receiver: string) => Promise<PayoutCost>;
+
+export type Asked = creation.AskedTerms & Pick<creation.Terms, 'feePolicy'>;
+
+export interface Price
+  extends Pick<creation.Terms, 'feePolicy' | 'alternatives' | 'tolerable' | 'leastPayout' | 'opensAccount'> {
+  readonly agreed: Exclude<ReturnType<typeof creation.agree>, Refusal>;
+}
+
+/**
+ * The fee covers what the payout costs, of each source that the payer may choose; a payout that is worth less is refused.
+ *
+ * @param asked with the fee that holds wherever the payout costs no more
+ */
+export async function pricePayment(costOf: PayoutCostOf, asked: Asked): Promise<Price | Refusal> {
+  const { source, destination, alternatives = [], tolerable } = asked;
+  const cost = await costTold(costOf, destination);
+  if (isRefusal(cost)) return cost;
+  const covering = (each: Alternative): Alternative => ({
+    ...each,
+    feePolicy: coveringFee(each.feePolicy, each.token, cost),
+  });
+  const price = {
+    feePolicy: coveringFee(asked.feePolicy, source.token, cost),
+    alternatives: alternatives.map(covering),
+    ...(tolerable && { tolerable: tolerable.map(covering) }),
+    leastPayout: leastPayout(destination.token, cost),
+    ...(cost.opensAccount !== undefined && { opensAccount: cost.opensAccount }),
+  };
+  const agreed = creation.agree({ ...asked, ...price });
+  return isRefusal(agreed) ? agreed : { ...price, agreed };
+}
+
+async function costTold(
+  costOf: PayoutCostOf,
+  { chain, token, receiverAddress }: creation.AskedTerms['destination'],
+): Promise<PayoutCost | Refusal> {
+  try {
+    return await costOf(chain, token, receiverAddress);
+  } catch (error) {
+    if (!(error instanceof Unavailable)) throw error;
+    const message = `${chain.name} cannot be asked at present what a payout costs: try again in a moment`;
+    return refuseUnavailable(error, message);
+  }
+}
 
 export type { AppSettings, NewPayment, Settlement } from './paymentRequest.ts';
 

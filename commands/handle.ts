@@ -10,7 +10,7 @@ import {
   type StoredEvent,
 } from '../domain/decider.ts';
 import type { Instant } from '../domain/time.ts';
-import { recentlyUsed } from '../src/lib/recentlyUsed.ts';
+import { recentlyUsed } from '../src/lib/cache.ts';
 import { ChainBroken, type Codec, linkOf, mustBeWhole, seal, type Tip, tipAfter, tipOf, verifyChain } from './codec.ts';
 import { type Clock, type CrashPoint, type EventStore, type Ids, StreamConflict, Unavailable } from './ports.ts';
 

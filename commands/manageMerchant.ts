@@ -1,23 +1,22 @@
 /** What owners and operators change of an app. */
 import { type Decision, isRefusal, type Refusal, refuse } from '../domain/decider.ts';
 import * as apps from '../domain/merchant/app.ts';
-import { setEmbeddingSites } from '../domain/merchant/embedding.ts';
 import type { KeyScope, MerchantEvent } from '../domain/merchant/events.ts';
-import * as fees from '../domain/merchant/fees.ts';
 import * as keys from '../domain/merchant/keys.ts';
-import { readLabel } from '../domain/merchant/label.ts';
-import { setPolicy } from '../domain/merchant/policy.ts';
-import type { ProfileChange } from '../domain/merchant/profile.ts';
-import { setPayFrom } from '../domain/merchant/settings.ts';
+import { type ProfileChange, readLabel } from '../domain/merchant/profile.ts';
+import * as fees from '../domain/merchant/settings.ts';
+import { setEmbeddingSites, setPayFrom, setPolicy } from '../domain/merchant/settings.ts';
 import * as settlements from '../domain/merchant/settlement.ts';
 import { type MerchantState, merchant, pendingChange } from '../domain/merchant/state.ts';
 import * as webhooks from '../domain/merchant/webhook.ts';
 import type { StatedPolicy } from '../domain/payment/amountPolicy.ts';
 import type { Instant } from '../domain/time.ts';
+import { readFee, readPayFromSetting, readPolicy, readRoute, type StatedFee, type StatedRoute } from './appTerms.ts';
 import { type By, currentState, type Handled } from './handle.ts';
-import { changeLogo, changeProfile } from './merchantProfile.ts';
 import {
   type Changed,
+  changeLogo,
+  changeProfile,
   makeSecret,
   type NewRegistration,
   type PreparedRegistration,
@@ -30,10 +29,8 @@ import {
   register,
   type SettlementRequest,
 } from './merchantRegistration.ts';
-import { readPayFromSetting } from './payFrom.ts';
 import type { Side } from './paymentRequest.ts';
 import type { RevokedKeys } from './ports.ts';
-import { readFee, readPolicy, readRoute, type StatedFee, type StatedRoute } from './statedPolicy.ts';
 
 export type { Changed, NewRegistration, PreparedRegistration, Registered, RegistrationRequest, SettlementRequest };
 

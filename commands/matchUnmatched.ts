@@ -7,7 +7,7 @@ import { assign, requestRefund, type UnmatchedState, unknownTransfer, unmatched 
 import { type By, currentState, type Handle, type Handled } from './handle.ts';
 import type { Clock, CrashPoint } from './ports.ts';
 import { recordPayin } from './recordPayin.ts';
-import { receiverProblem, type SendingDeps, sendingCost } from './sendingBack.ts';
+import { receiverProblem, type SendingDeps, sendingCost } from './refunds.ts';
 
 export interface UnmatchedDeps {
   readonly handle: Handle;

@@ -1,11 +1,11 @@
 /** A buyer pays a merchant out of credit, by a message that he signed (service reference 4.10). */
 import { createHash } from 'node:crypto';
-import { messageText } from '../domain/cashbackMessage.ts';
 import {
   type CreditState,
   credit,
   isExpired,
   isUsed,
+  messageText,
   type Signer,
   type Spending,
   type SpendOrder,

@@ -1,25 +1,82 @@
 /** Orders money back that the service holds of a payment, and says before what it would come to. */
-import { type ChainId, chainOf } from '../domain/chains.ts';
+
+import { type Chain, type ChainId, chainOf, memoProblem, type Token, tokenAt } from '../domain/chains.ts';
 import { credit, hasSpent } from '../domain/credit.ts';
 import { assert, isRefusal, type Refusal, refuse } from '../domain/decider.ts';
-import { smaller } from '../domain/money.ts';
+import { microUsdDecimals, rescaleUp, smaller } from '../domain/money.ts';
+import type { TokenRef } from '../domain/payment/events.ts';
 import { refundable } from '../domain/payment/refund.ts';
 import {
   type CostOf,
+  type KnownSigner,
+  ownersOf,
   type PlannedRefund,
   planRefunds,
+  type Receiver,
   type RefundOrder,
   requestRefunds,
   type SendingCost,
 } from '../domain/payment/refundOrder.ts';
 import type { Held, PricedRefund } from '../domain/payment/refundQuote.ts';
-import { type KnownSigner, ownersOf, type Receiver } from '../domain/payment/refundShares.ts';
 import { type Payment, type PaymentState, paymentDecider, type Refund } from '../domain/payment/state.ts';
 import type { Instant } from '../domain/time.ts';
 import { inTurn } from '../src/lib/serialize.ts';
+import type { PayoutCostOf } from './createPayment.ts';
 import { type By, currentState, type Handle } from './handle.ts';
-import type { Clock } from './ports.ts';
-import { receiverProblem, type SendingDeps, sendingCost } from './sendingBack.ts';
+import { askReceiver } from './paymentRequest.ts';
+import { type AddressBook, type Clock, type ReceiverChecks, refuseUnavailable, Unavailable } from './ports.ts';
+
+// Whether somebody can take money back, and what sending it costs.
+
+export interface SendingDeps {
+  readonly addresses: AddressBook;
+  readonly canReceive: ReceiverChecks;
+  readonly payoutCostOf: PayoutCostOf;
+}
+
+export interface SentBack {
+  readonly chainId: ChainId;
+  readonly token: TokenRef;
+  readonly amount: bigint;
+  readonly receiver: Receiver;
+}
+
+/** Why the receiver cannot take it, and what to do; undefined when it can. */
+export async function receiverProblem(deps: SendingDeps, planned: SentBack): Promise<Refusal | undefined> {
+  const chain = chainOf(planned.chainId);
+  const { address, memo } = planned.receiver;
+  if (deps.addresses.canonical(chain, address) !== address)
+    return refuse('invalidRequest', `${address} is no address of ${chain.name}`, '/to');
+  const wrongMemo = memo === null ? undefined : memoProblem(chain, address, memo);
+  if (wrongMemo) return refuse('invalidRequest', wrongMemo, '/memo');
+  const ask = deps.canReceive[chain.family];
+  const { token, amount } = planned;
+  const receiving = { chain, token: knownToken(chain, token.address), receiver: address, amount, receiverMemo: memo };
+  return ask && askReceiver(ask, receiving, '/to', '/memo');
+}
+
+/** What sending it costs, and what for. */
+export async function sendingCost(
+  { payoutCostOf }: Pick<SendingDeps, 'payoutCostOf'>,
+  { chainId, token, receiver }: Omit<SentBack, 'amount'>,
+): Promise<SendingCost | Refusal> {
+  const chain = chainOf(chainId);
+  try {
+    const cost = await payoutCostOf(chain, knownToken(chain, token.address), receiver.address);
+    const { cost_microUsd, opensAccount } = cost;
+    const networkFee = rescaleUp(cost_microUsd, microUsdDecimals, token.decimals);
+    return { networkFee, ...(opensAccount !== undefined && { opensAccount }) };
+  } catch (error) {
+    if (!(error instanceof Unavailable)) throw error;
+    return refuseUnavailable(error, `${error.message}: try again in a moment`);
+  }
+}
+
+function knownToken(chain: Chain, address: string): Token {
+  const token = tokenAt(chain, address);
+  assert(token !== undefined, `what came on ${chain.name} is a token that is known there`);
+  return token;
+}
 
 export interface RefundsDeps extends SendingDeps {
   readonly handle: Handle;

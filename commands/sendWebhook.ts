@@ -1,16 +1,50 @@
-import { isRefusal } from '../domain/decider.ts';
+import { createHash, createHmac } from 'node:crypto';
+import { isRefusal, type Refusal, refuse } from '../domain/decider.ts';
+import { merchant } from '../domain/merchant/state.ts';
+import { mayRedeliver, redeliveryOf } from '../domain/redelivery.ts';
 import { epochMs } from '../domain/time.ts';
 import {
+  isDeliveryId,
   recordOutcome,
   requestHeaders,
+  type SignedRequest,
   startSend,
+  testEventType,
   type WebhookOutcome,
   type WebhookStart,
   webhook,
 } from '../domain/webhook.ts';
-import type { By, Handle } from './handle.ts';
-import { type Clock, type CrashPoint, Unavailable } from './ports.ts';
-import { signWebhook } from './webhookSignature.ts';
+import { introduceTypes, webhookTypes, webhookTypesInstance } from '../domain/webhookTypes.ts';
+import { type By, currentState, type Handle } from './handle.ts';
+import { uuidV8 } from './paymentId.ts';
+import { type Clock, type CrashPoint, type Ids, Unavailable } from './ports.ts';
+
+export interface Signing {
+  readonly deliveryId: string;
+  readonly body: Uint8Array;
+  /** The app's webhook secret: 64 hex characters. */
+  readonly secret: string;
+}
+
+/**
+ * Signs a webhook in both schemes. The HMAC key of both are the secret's 64 characters, not the bytes that they spell.
+ * Ours (service reference 5.2) covers milliseconds, a dot and the body. That of Standard Webhooks 1.0 covers the id, a dot, seconds,
+ * a dot and the body.
+ *
+ * @param signedAt_ms milliseconds since 1970-01-01 UTC
+ */
+export function signWebhook({ deliveryId, body, secret }: Signing, signedAt_ms: number): SignedRequest {
+  const mac = (head: string) => createHmac('sha256', Buffer.from(secret, 'utf8')).update(head).update(body);
+  return {
+    timestamp_ms: signedAt_ms,
+    signature: `sha256=${mac(`${signedAt_ms}.`).digest('hex')}`,
+    standardSignature: `v1,${mac(`${deliveryId}.${Math.floor(signedAt_ms / 1_000)}.`).digest('base64')}`,
+    bodyDigest: bodyDigest(body),
+  };
+}
+
+/** SHA-256 as hex: what a delivery keeps of the body that it was sent with. */
+export const bodyDigest = (body: Uint8Array): string => createHash('sha256').update(body).digest('hex');
 
 /** What is POSTed: exactly these bytes under exactly these headers, beside those that every HTTP request has. */
 export interface WebhookMessage {
@@ -101,4 +135,70 @@ export function createSendWebhook(deps: SendWebhookDeps): SendWebhook {
       }
     }
   }
+}
+
+// Webhooks that an app's owner asks for: a redelivery of one that is exhausted, and a test.
+
+export interface ByHandDeps {
+  readonly handle: Handle;
+  readonly clock: Clock;
+  readonly ids: Pick<Ids, 'eventId'>;
+  readonly send: SendWebhook;
+}
+
+export interface Redelivery {
+  readonly deliveryId: string;
+  /** False when it had been asked for before: nothing was sent now. */
+  readonly sentNow: boolean;
+}
+
+/** One id for each redelivery: whoever asks for the same one meets the same stream. @param ordinal from 1 on */
+export const redeliveryIdOf = (firstDeliveryId: string, ordinal: number): string =>
+  uuidV8(createHash('sha256').update(`redelivery ${ordinal} of ${firstDeliveryId}`).digest());
+
+export type Redeliver = (appId: string, deliveryId: string, by: By) => Promise<Redelivery | Refusal>;
+
+/**
+ * Sends an exhausted delivery's news again, as a delivery of its own. Each delivery is redelivered once: a double click, or two
+ * instances asked at once, meet the same claim. The owner must have been warned that the receiver may get it for a second time.
+ *
+ * @returns when the receiver has answered or was given up; a refusal for a delivery that is not the app's, or not exhausted
+ * @throws Unavailable, like SendWebhook
+ */
+export const createRedeliver =
+  ({ handle, clock, send }: ByHandDeps): Redeliver =>
+  async (appId, deliveryId, by) => {
+    const state = isDeliveryId(deliveryId) ? await currentState(handle, webhook, deliveryId) : webhook.initial;
+    const isOwn = state.stage !== 'new' && state.start.appId === appId;
+    const former = mayRedeliver(isOwn ? state : webhook.initial, clock.now());
+    if (isRefusal(former)) return former;
+    const id = redeliveryIdOf(former.firstDeliveryId ?? former.deliveryId, former.ordinal + 1);
+    const result = await send(redeliveryOf(former, id), by);
+    return { deliveryId: id, sentNow: result !== 'notOurs' };
+  };
+
+export type SendTest = (appId: string, by: By) => Promise<{ readonly deliveryId: string } | Refusal>;
+
+/** Sends a made-up payment to the app's webhook URL in force. No to-do list ever holds it. @throws Unavailable, like SendWebhook */
+export const createSendTest =
+  ({ handle, ids, send }: ByHandDeps): SendTest =>
+  async (appId, by) => {
+    const { webhookUrl } = await currentState(handle, merchant, appId);
+    if (webhookUrl === null) return refuse('webhookUrlMissing', 'the app has no webhook URL: set one first');
+    const deliveryId = ids.eventId();
+    const test = { deliveryId, kind: 'test', firstDeliveryId: null, ordinal: 0, eventType: testEventType } as const;
+    const ofNoPayment = { paymentId: null, eventId: null, eventRevision: null };
+    await send({ ...test, ...ofNoPayment, appId, url: webhookUrl }, by);
+    return { deliveryId };
+  };
+
+/**
+ * Says in the log that these types of webhook are due from here on, of those that it does not know yet. Several instances may do so
+ * at once: each type is introduced once.
+ *
+ * @throws Unavailable
+ */
+export async function introduceWebhookTypes(handle: Handle, types: readonly string[]): Promise<void> {
+  const facts = { cause: 'worker:projections', appId: null } as const;
+  await handle(webhookTypes, webhookTypesInstance, (introduced) => introduceTypes(introduced, types), facts);
 }

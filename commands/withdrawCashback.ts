@@ -1,25 +1,29 @@
 /** A merchant takes out what buyers paid by credit: a payment to the settlement wallet, which begins funded. */
+
 import {
+  type CashbackEvent,
   type CashbackState,
   cashback,
   orderedWithdrawal,
   otherAmount,
   overtaken,
+  returnWithdrawal,
   type Withdrawal,
   withdraw,
 } from '../domain/cashback.ts';
 import { type Chain, chainOf, findChain, findToken } from '../domain/chains.ts';
 import { assert, isRefusal, type Refusal, refuse } from '../domain/decider.ts';
 import { microUsdDecimals, rescale, units, unitsText } from '../domain/money.ts';
-import { centDecimals, payOutCashback } from '../domain/payment/cashback.ts';
+import { centDecimals, payOutCashback, returnedBy } from '../domain/payment/cashback.ts';
 import { type AskedTerms, agree, type Terms } from '../domain/payment/create.ts';
 import { paymentDecider } from '../domain/payment/state.ts';
-import type { CreatePaymentDeps } from './createPayment.ts';
-import { type By, currentState, type Handle } from './handle.ts';
+import { hour_ms, type Instant, plus } from '../domain/time.ts';
+import { eventCodec } from './codec.ts';
+import { type CreatePaymentDeps, pricePayment } from './createPayment.ts';
+import { type By, currentState, type Handle, readBackwards } from './handle.ts';
 import { withdrawalPaymentIdOf } from './paymentId.ts';
 import { type AppSettings, askReceiver } from './paymentRequest.ts';
-import type { Clock, CrashPoint, DepositScheme } from './ports.ts';
-import { pricePayment } from './pricePayment.ts';
+import { type Clock, type CrashPoint, type DepositScheme, type EventStore, Unavailable } from './ports.ts';
 
 export interface FinishDeps {
   readonly handle: Handle;
@@ -190,4 +194,78 @@ export async function finishWithdrawal(
   if (isRefusal(paid)) return paid;
   const ordered = await handle(cashback, appId, (state) => orderedWithdrawal(state, paymentId, clock.now()), facts);
   return isRefusal(ordered) ? ordered : undefined;
+}
+
+// Finds the withdrawal that a payment pays out, in the merchant's account of credit: a stream that grows with every sale.
+
+/** Maximum events read for one withdrawal. */
+const eventsMax = 1_000_000;
+/** Two instances' clocks differ by less. */
+const clockDifference_ms = hour_ms;
+
+/**
+ * Reads from the newest event back to the one before the payment was created: a withdrawal waits in each event's standing until its payment
+ * exists. So the cost follows from the credit payments since then, not from all that the merchant ever received.
+ * @returns undefined where the merchant has made no such withdrawal, or its cents have returned to the account
+ * @throws Unavailable after a million events, ChainBroken
+ */
+export async function findWithdrawal(
+  store: Pick<EventStore, 'read'>,
+  { appId, paymentId, createdAt }: { readonly appId: string; readonly paymentId: string; readonly createdAt: Instant },
+): Promise<Withdrawal | undefined> {
+  const oldest = plus(createdAt, -clockDifference_ms);
+  let read = 0;
+  for await (const stored of readBackwards(store, `cashback-${appId}`)) {
+    const event = eventCodec.read(stored) as CashbackEvent | undefined;
+    if (event?.type === 'WithdrawalReturned' && event.data.paymentId === paymentId) return undefined;
+    const found = event && withdrawalIn(event, paymentId);
+    if (found) return found;
+    if (stored.metadata.at < oldest) return undefined;
+    read += 1;
+    if (read >= eventsMax)
+      throw new Unavailable(
+        `${appId} has received ${eventsMax} credit payments since payment ${paymentId}: tell the operator`,
+      );
+  }
+  return undefined;
+}
+
+const withdrawalIn = (event: CashbackEvent, paymentId: string): Withdrawal | undefined =>
+  event.type === 'CashbackWithdrawn' && event.data.paymentId === paymentId
+    ? event.data
+    : event.data.after.open.find((each) => each.paymentId === paymentId);
+
+// Returns the cents of a withdrawal of cashback to the merchant's account when its payment bounced.
+
+export interface ReturnDeps {
+  readonly handle: Handle;
+  readonly store: Pick<EventStore, 'read'>;
+  readonly clock: Pick<Clock, 'now'>;
+}
+
+/**
+ * Changes nothing where the payment has not bounced or the cents have returned. After a crash the worker of withdrawals repeats it.
+ *
+ * @throws Unavailable
+ */
+export async function returnBounced(
+  { handle, store, clock }: ReturnDeps,
+  appId: string,
+  paymentId: string,
+  by: By,
+): Promise<Refusal | undefined> {
+  const payment = await currentState(handle, paymentDecider, paymentId);
+  const cents = payment && returnedBy(payment);
+  if (!payment || cents === null) return undefined;
+  const { createdAt } = payment.terms;
+  for (let tries = 1; tries <= triesMax; tries += 1) {
+    // The account is read before the search: a return in between shows in one of the two.
+    const seen = await currentState(handle, cashback, appId);
+    if (!(await findWithdrawal(store, { appId, paymentId, createdAt }))) return undefined;
+    const decide = (state: CashbackState) => returnWithdrawal(state, { paymentId, cents }, { seen, now: clock.now() });
+    const returned = await handle(cashback, appId, decide, { ...by, appId });
+    if (!isRefusal(returned)) return undefined;
+    if (returned !== overtaken) return returned;
+  }
+  return overtaken;
 }

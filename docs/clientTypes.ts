@@ -8,9 +8,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pino from 'pino';
 import { createApp } from '../src/api/app.ts';
-import { createClients } from '../src/api/clients.ts';
 import { defaultLimits, type HttpDeps } from '../src/api/deps.ts';
-import { unlimited } from '../src/api/rateLimits.ts';
+import { createClients, unlimited } from '../src/api/rateLimits.ts';
 import { randomIds, systemClock } from '../src/process/system.ts';
 import { documentationRoutes } from '../web/guides/routes.ts';
 

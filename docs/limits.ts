@@ -1,7 +1,7 @@
 /** Makes docs/limits.md from the table that the OpenAPI document has as well. */
 
 import { limitsTable } from '../src/api/limits.ts';
-import * as bounds from '../src/store/node/bounds.ts';
+import * as bounds from '../src/store/node/room.ts';
 
 const count = (number: number): string => number.toLocaleString('en-US');
 

@@ -14,8 +14,14 @@ import { merchant } from './merchant/state.ts';
 import { paymentEventSchemas, paymentSchemaVersion } from './payment/events.ts';
 import { paymentDecider } from './payment/state.ts';
 import { sealing, sealingEventSchemas, sealingSchemaVersion } from './sealing.ts';
-import { fundingUse, fundingUseEventSchemas, fundingUseSchemaVersion } from './signing/fundingUse.ts';
-import { moneyUse, moneyUseEventSchemas, moneyUseSchemaVersion } from './signing/moneyUse.ts';
+import {
+  fundingUse,
+  fundingUseEventSchemas,
+  fundingUseSchemaVersion,
+  moneyUse,
+  moneyUseEventSchemas,
+  moneyUseSchemaVersion,
+} from './signing/moneyUse.ts';
 import { signature, signatureEventSchemas, signatureSchemaVersion } from './signing/signature.ts';
 import { signingHour, signingHourEventSchemas, signingHourSchemaVersion } from './signing/signingHour.ts';
 import { addressBook, addressBookEventSchemas, addressBookSchemaVersion } from './treasury/addressBook.ts';

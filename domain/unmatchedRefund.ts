@@ -4,13 +4,10 @@ import { forgeryIn } from './payment/backing.ts';
 import { transferId } from './payment/events.ts';
 import { isSameAsset } from './payment/sources.ts';
 import type { Instant } from './time.ts';
-import { referenceOf } from './transfer/key.ts';
-import type { Order, TransferLeg } from './transfer/leg.ts';
-import type { Owed } from './transfer/owed.ts';
+import { type Order, type Owed, stepOf, type TransferLeg } from './transfer/leg.ts';
 import * as transfer from './transfer/record.ts';
-import { tooLateToCallOff } from './transfer/rules.ts';
-import type { DeathProof, SignedAttempt } from './transfer/shapes.ts';
-import { stepOf } from './transfer/step.ts';
+import { tooLateToCallOff } from './transfer/record.ts';
+import { type DeathProof, referenceOf, type SignedAttempt } from './transfer/shapes.ts';
 import type { UnmatchedEvent, UnmatchedState } from './unmatched.ts';
 
 /** The ways back that were ordered, all but the last called off. None where nothing is to go back, or an operator sends it by hand. */

@@ -1,6 +1,9 @@
 import { instanceOf } from '../domain/decider.ts';
 import type { IssuedKey } from '../domain/merchant/events.ts';
-import { ofEvents, ofStates, type Seen, upsert } from './projection.ts';
+import { formatAmount } from '../domain/money.ts';
+import { statusOf } from '../domain/payment/view.ts';
+import { dollars } from './links.ts';
+import { number, ofEvents, ofRecords, ofStates, type RowChange, type Seen, upsert } from './projection.ts';
 
 /** Each app's current settings; of its wallets the one in force and the one to come: time alone picks. */
 export const apps = ofStates('apps', 'merchant', ({ after }) => {
@@ -61,3 +64,52 @@ const keyRow = (
     expires_at: expiresAt,
     revoked_at,
   });
+
+/** What people did about an app beside its own stream, for the history that its owner reads. */
+export const appChanges = ofEvents('appChanges', (seen) => {
+  if (seen.category === 'link') return ofLink(seen);
+  return seen.category === 'payment' ? ofRefund(seen) : [];
+});
+
+function ofLink({ event, after, stored }: Seen<'link'>): readonly RowChange[] {
+  const kind = event.type === 'LinkClosed' ? 'linkClosed' : 'linkMade';
+  const { appId: app_id, title, amount_microUsd } = after;
+  return [upsert('app_changes', { ...changed(stored), app_id, kind, title, amount: dollars(amount_microUsd) })];
+}
+
+function ofRefund({ event, after, stored }: Seen<'payment'>): readonly RowChange[] {
+  if (event.type !== 'RefundRequested' && event.type !== 'RefundCalledOff') return [];
+  const order = after.refunds.find(({ refund }) => refund === event.data.refund)?.order;
+  if (!order) return [];
+  const { chainId: chain_id, token, receiver } = order;
+  const { paymentId: payment_id, appId: app_id } = after.terms;
+  return [
+    upsert('app_changes', {
+      ...{ ...changed(stored), app_id, payment_id, chain_id, receiver },
+      kind: event.type === 'RefundRequested' ? 'refundOrdered' : 'refundCalledOff',
+      amount: formatAmount(order.amount, token.decimals),
+      token_symbol: token.symbol,
+    }),
+  ];
+}
+
+const changed = ({ id: event_id, metadata }: Seen['stored']) => ({
+  ...{ event_id, changed_at: metadata.at, changed_by: metadata.cause },
+  ...{ title: null, amount: null, token_symbol: null, chain_id: null, payment_id: null, receiver: null },
+});
+
+/** The feed of each app: every event of its payments, numbered in the order of the log. */
+export const appEvents = ofRecords('appEvents', 'payment', ({ before, after, stored }) => [
+  number('app_events', {
+    app_id: after.terms.appId,
+    event_id: stored.id,
+    type: stored.type,
+    payment_id: after.terms.paymentId,
+    order_id: after.terms.orderId,
+    revision: stored.revision.toString(),
+    status: statusOf(after),
+    previous_status: before && statusOf(before),
+    error_code: after.closed?.kind === 'bounced' ? after.closed.code : null,
+    at: stored.metadata.at,
+  }),
+]);

@@ -1,6 +1,6 @@
 /** Gives each event the states before and after it. */
 import { assert, categoryOf, type Decider, type DomainEvent, type StoredEvent } from '../domain/decider.ts';
-import { nextStep } from '../domain/payment/next.ts';
+import { nextStep } from '../domain/payment/backing.ts';
 import type { PaymentState } from '../domain/payment/state.ts';
 import { type Category, categories, streams } from '../domain/streams.ts';
 import { type WebhookTypesEvent, webhookTypes, webhookTypesInstance } from '../domain/webhookTypes.ts';

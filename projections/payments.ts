@@ -1,3 +1,10 @@
+import type { ChainFamily } from '../domain/chains.ts';
+import { formatAmount } from '../domain/money.ts';
+import type { Payin } from '../domain/payment/counting.ts';
+import { payinAddressesOf } from '../domain/payment/payins.ts';
+import { familyOf, type Source } from '../domain/payment/sources.ts';
+import type { Payment, PaymentState } from '../domain/payment/state.ts';
+import { type PaymentTransaction, transactionsOf } from '../domain/payment/transactions.ts';
 import { type PaymentView, viewOf } from '../domain/payment/view.ts';
 import { ofStates, upsert } from './projection.ts';
 
@@ -43,3 +50,95 @@ function renamed(values: object, known: Map<string, string>, spell: (name: strin
   }
   return result;
 }
+
+/** Which payment an address, or an address with a memo, belongs to. Kept for ever; an EVM address is found whichever EVM chain it was paid on. */
+export const deposits = ofStates('deposits', 'payment', ({ before, after }) => {
+  if (before?.deposits === after.deposits) return [];
+  const { paymentId, appId, expiresAt } = after.terms;
+  return Object.entries(after.deposits).flatMap(([family, deposit]) => {
+    const source = sourceIn(after, family as ChainFamily);
+    if (!source || before?.deposits[family as ChainFamily]) return [];
+    const facts = {
+      payment_id: paymentId,
+      app_id: appId,
+      chain_id: source.chainId,
+      token_address: source.token.address,
+      expires_at: expiresAt,
+      agreed_usd: agreedUsd(after),
+    };
+    return payinAddressesOf(deposit).map((place) => upsert('deposits', { ...place, ...facts }));
+  });
+});
+
+const sourceIn = ({ sources }: Payment, family: ChainFamily): Source | undefined =>
+  sources.find((source) => familyOf(source) === family);
+
+/** The agreed source amount in whole tokens, rounded up, of the source that costs most; null where any amount is taken. */
+export function agreedUsd({ sources }: Payment): string | null {
+  const whole = sources.flatMap(({ amount, token }) =>
+    amount === null ? [] : [inWhole(BigInt(amount), token.decimals)],
+  );
+  const [most] = whole.sort((a, b) => Number(b - a));
+  return most?.toString() ?? null;
+}
+
+function inWhole(units: bigint, decimals: number): bigint {
+  const one = 10n ** BigInt(decimals);
+  return (units + one - 1n) / one;
+}
+
+/** Every transfer to a deposit with its phase and standing, found by block when a block is final or has left its chain. */
+export const payins = ofStates('payins', 'payment', ({ before, after }) => {
+  if (before?.payins === after.payins) return [];
+  const changed = after.payins.filter((payin) => !before?.payins.includes(payin));
+  return changed.map((payin) => upsert('payins', rowOf(after, payin)));
+});
+
+const rowOf = (payment: Payment, { id, transfer, amount, standing, phase }: Payin) => ({
+  transfer_id: id,
+  payment_id: payment.terms.paymentId,
+  app_id: payment.terms.appId,
+  chain_id: transfer.chainId,
+  tx_hash: transfer.txHash,
+  index: transfer.index,
+  block_number: transfer.blockNumber,
+  block_hash: transfer.blockHash,
+  block_time: transfer.blockTime,
+  token_symbol: transfer.token.symbol,
+  token_address: transfer.token.address,
+  from_address: transfer.from,
+  to_address: transfer.to,
+  amount: formatAmount(amount, transfer.token.decimals),
+  agreed_usd: agreedUsd(payment),
+  phase,
+  standing,
+});
+
+/** Each payment's transfers on its chains, for the API and for analysts. */
+export const transactions = ofStates('transactions', 'payment', ({ before, after }) => {
+  if (before?.payins === after.payins && before.payout === after.payout && before.refunds === after.refunds) return [];
+  const known = new Set(rowsOf(before).map((row) => JSON.stringify(row)));
+  const changed = rowsOf(after).filter((row) => !known.has(JSON.stringify(row)));
+  return changed.map((row) => upsert('transactions', inColumns(after, row)));
+});
+
+const rowsOf = (payment: PaymentState): readonly PaymentTransaction[] => (payment ? transactionsOf(payment) : []);
+
+const inColumns = ({ terms }: Payment, row: PaymentTransaction) => ({
+  payment_id: terms.paymentId,
+  app_id: terms.appId,
+  kind: row.kind,
+  chain_id: row.chainId,
+  tx_hash: row.txHash,
+  index: row.index,
+  status: row.status,
+  standing: row.standing,
+  token_symbol: row.tokenSymbol,
+  token_address: row.tokenAddress,
+  amount: row.amount,
+  from_address: row.fromAddress,
+  to_address: row.toAddress,
+  block_number: row.blockNumber,
+  block_hash: row.blockHash,
+  at: row.at,
+});

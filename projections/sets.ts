@@ -1,8 +1,6 @@
 /** There are two sets, so that a bug in statistics never stops a payout. */
 
-import { appChanges } from './appChanges.ts';
-import { appEvents } from './appEvents.ts';
-import { apiKeys, apps } from './apps.ts';
+import { apiKeys, appChanges, appEvents, apps } from './apps.ts';
 import {
   cashbackAccounts,
   cashbackPayments,
@@ -13,22 +11,20 @@ import {
   todoCredits,
   todoWithdrawals,
 } from './cashback.ts';
-import { dailyDurations } from './dailyDurations.ts';
-import { deliveries } from './deliveries.ts';
-import { deposits } from './deposits.ts';
-import { hourlyPayments } from './hourlyPayments.ts';
 import { links } from './links.ts';
-import { operations } from './operations.ts';
-import { payins } from './payins.ts';
-import { payments } from './payments.ts';
-import { todoPolicyRefunds } from './policyRefunds.ts';
+import { deposits, payins, payments, transactions } from './payments.ts';
 import type { ProjectionSet } from './projection.ts';
-import { hourlyStats } from './stats.ts';
-import { todoPayments, todoWebhooks } from './todos.ts';
-import { transactions } from './transactions.ts';
-import { transfersOfBatches, transfersOfOperations, transfersOfPayments, transfersOfUnmatched } from './transfers.ts';
+import { dailyDurations, hourlyPayments, hourlyStats } from './stats.ts';
+import { deliveries, todoPayments, todoPolicyRefunds, todoWebhooks } from './todos.ts';
+import {
+  operations,
+  transfersOfBatches,
+  transfersOfOperations,
+  transfersOfPayments,
+  transfersOfUnmatched,
+  unmatched,
+} from './transfers.ts';
 import { treasuryMovements } from './treasuryMovements.ts';
-import { unmatched } from './unmatched.ts';
 
 /** What the service needs to act. */
 export const workSet: ProjectionSet = {

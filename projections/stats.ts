@@ -1,6 +1,7 @@
 import { formatAmount } from '../domain/money.ts';
 import type { PaymentState } from '../domain/payment/state.ts';
-import type { Instant } from '../domain/time.ts';
+import { type PaymentStatus, seenAt, statusOf } from '../domain/payment/view.ts';
+import { epochMs, type Instant } from '../domain/time.ts';
 import { add, ofStates } from './projection.ts';
 import type { Tables } from './tables.ts';
 
@@ -51,3 +52,57 @@ function sentBack(payment: PaymentState, other: PaymentState, sign: 1n | -1n): r
 }
 
 const hourOf = (at: Instant): string => `${at.slice(0, 13)}:00:00.000Z`;
+
+/** How many payments are in which status, by app and the UTC hour of their creation. */
+export const hourlyPayments = ofStates('hourlyPayments', 'payment', ({ before, after }) => {
+  const [was, is] = [columnOf(before), columnOf(after)];
+  if (was === is) return [];
+  const { appId, createdAt } = after.terms;
+  const moved = { ...none, ...(was && { [was]: -1 }), ...(is && { [is]: 1 }) };
+  return [add('hourly_payments', { app_id: appId, hour: `${createdAt.slice(0, 13)}:00:00.000Z`, ...moved })];
+});
+
+type Column = Exclude<keyof Tables['hourly_payments'], 'app_id' | 'hour'>;
+
+const none: Readonly<Record<Column, number>> = {
+  unpaid: 0,
+  started: 0,
+  payin_completed: 0,
+  bridging: 0,
+  payout_started: 0,
+  payout_completed: 0,
+  completed: 0,
+  bounced: 0,
+  expired: 0,
+  refunded: 0,
+};
+
+/** `payment_unpaid` is counted in `unpaid`: the compiler asks for a column of every status. */
+const columnOf = (payment: PaymentState): Column | null =>
+  payment && (statusOf(payment).slice('payment_'.length) as Short<PaymentStatus>);
+
+type Short<Status> = Status extends `payment_${infer Rest}` ? Rest : never;
+
+/** How long payments took, by app and the UTC day of the confirmed payout. A payout that left its chain is taken out again. */
+export const dailyDurations = ofStates('dailyDurations', 'payment', ({ before, after }) => {
+  const [was, is] = [durationOf(before), durationOf(after)];
+  if (was?.day === is?.day && was?.seconds === is?.seconds) return [];
+  const changed = [...(was ? [{ ...was, count: -1 }] : []), ...(is ? [{ ...is, count: 1 }] : [])];
+  return changed.map((row) => add('daily_durations', row));
+});
+
+/** From the payin's block to the confirmed payout; null while there are not both. */
+function durationOf(payment: PaymentState) {
+  const settled = payment?.payout?.settled;
+  const seen = payment && seenAt(payment);
+  if (!settled || !seen) return null;
+  const seconds = Math.max(0, Math.ceil((epochMs(settled.confirmedAt) - epochMs(seen)) / 1_000));
+  const day = `${settled.confirmedAt.slice(0, 10)}T00:00:00.000Z`;
+  return { app_id: payment.terms.appId, day, seconds: roundedUp(seconds) };
+}
+
+/** To two digits: a percent or two is as exact as people read it, and the rows of a day stay few. */
+export function roundedUp(seconds: number): number {
+  const step = 10 ** Math.max(0, String(seconds).length - 2);
+  return Math.ceil(seconds / step) * step;
+}

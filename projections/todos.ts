@@ -1,5 +1,6 @@
+import { nextStep } from '../domain/payment/backing.ts';
 import { awaitedChains } from '../domain/payment/counting.ts';
-import { nextStep } from '../domain/payment/next.ts';
+import { policyRefunds, policyRefundsDue } from '../domain/payment/policy.ts';
 import type { Payment } from '../domain/payment/state.ts';
 import type { Instant } from '../domain/time.ts';
 import { deliveryIdOf, firstWebhookEventTypes, type WebhookEventType } from '../domain/webhook.ts';
@@ -71,3 +72,46 @@ function isDue(type: string, { stored, introduced }: Seen<'payment'>): boolean {
   const beginning = introduced.get(type);
   return beginning !== undefined && beginning < stored.position;
 }
+
+/** Every attempted webhook. A start without an outcome counts as exhausted: it is never sent again. */
+export const deliveries = ofStates('deliveries', 'webhook', ({ after }) => {
+  if (after.stage === 'new') return [];
+  const { deliveryId, kind, firstDeliveryId, paymentId, appId, eventType, url, startedAt } = after.start;
+  const outcome = after.stage === 'started' ? null : after.outcome;
+  return [
+    upsert('deliveries', {
+      delivery_id: deliveryId,
+      kind,
+      first_delivery_id: firstDeliveryId,
+      payment_id: paymentId,
+      app_id: appId,
+      event_type: eventType,
+      url,
+      status: after.stage === 'delivered' ? 'delivered' : 'exhausted',
+      status_code: outcome?.statusCode,
+      error: outcome?.error,
+      response_preview: outcome?.responsePreview,
+      started_at: startedAt,
+      delivered_at: outcome?.finishedAt,
+      duration_ms: outcome?.duration_ms,
+      attempt_number: 1,
+    }),
+  ];
+});
+
+/** Payments of which something goes back by their app's policy, and whether a sender has signed where to. The row goes when all of it is ordered. */
+export const todoPolicyRefunds = ofStates('todoPolicyRefunds', 'payment', ({ before, after, stored }) => {
+  const { paymentId: payment_id, appId: app_id } = after.terms;
+  if (goesBack(after))
+    return [
+      upsert('todo_policy_refunds', {
+        payment_id,
+        app_id,
+        proven: policyRefundsDue(after),
+        due_at: stored.metadata.at,
+      }),
+    ];
+  return before && goesBack(before) ? [remove('todo_policy_refunds', { payment_id })] : [];
+});
+
+const goesBack = (p: Payment): boolean => p.applied.length > 0 && policyRefunds(p).length > 0;

@@ -1,12 +1,13 @@
 import { batchOwed } from '../domain/batch/batch.ts';
 import { instanceOf } from '../domain/decider.ts';
-import { formatAmount } from '../domain/money.ts';
-import { owedBy } from '../domain/payment/owed.ts';
+import { formatAmount, microUsdDecimals } from '../domain/money.ts';
+import { owedBy } from '../domain/payment/backing.ts';
+import { transferId } from '../domain/payment/events.ts';
 import type { Instant } from '../domain/time.ts';
-import type { Owed } from '../domain/transfer/owed.ts';
-import { operationOwed } from '../domain/treasury/operation.ts';
+import type { Owed, TransferLeg } from '../domain/transfer/leg.ts';
+import { type Operation, operationOwed, standingOf } from '../domain/treasury/operation.ts';
 import { unmatchedRefundsOwed } from '../domain/unmatchedRefund.ts';
-import { ofEvents, type RowChange, upsert } from './projection.ts';
+import { ofEvents, ofStates, type RowChange, upsert } from './projection.ts';
 
 /**
  * Each transfer that a payment owes or has made, and its next step. Of each event by itself: since when a step is due must not depend on
@@ -65,3 +66,84 @@ const inColumns = ({ purpose, appId, leg, step }: Owed, at: Instant) => ({
   signed: leg.attempts.length > 0,
   settled_at: leg.settled?.confirmedAt,
 });
+
+/** What operators, and workers by their settings, have done with the treasury's money besides paying out. */
+export const operations = ofStates('operations', 'operation', ({ after, stored }) => {
+  const { ordered, leg, approvedBy } = after;
+  const { chainId, token, expects } = ordered;
+  const hashes = leg.attempts.map(({ signed }) => signed.hash);
+  const row = {
+    operation_id: instanceOf(stored.stream),
+    kind: ordered.kind,
+    chain_id: chainId,
+    account: ordered.account,
+    token_symbol: token.symbol,
+    token_address: token.address,
+    amount: formatAmount(BigInt(ordered.amount), token.decimals),
+    value_usd: formatAmount(BigInt(ordered.value_microUsd), microUsdDecimals),
+    receiver_address: ordered.receiver,
+    receiver_memo: ordered.receiverMemo,
+    standing: standingOf(after),
+    reason: ordered.reason,
+    ordered_by: ordered.by,
+    approved_by: approvedBy[0],
+    ordered_at: ordered.orderedAt,
+    changed_at: stored.metadata.at,
+    tx_hash: leg.settled?.hash ?? leg.short?.hash ?? hashes.at(-1),
+    tx_hashes: hashes,
+    arrived: arrivedOf(after),
+    expects_chain_id: expects?.chainId,
+    expects_account: expects?.account,
+    arrived_tx_hash: after.arrived?.hash,
+  };
+  return [upsert('operations', row)];
+});
+
+function arrivedOf({ ordered: { token }, leg: { short }, brought, arrived }: Operation): string | null {
+  const there = arrived?.amount ?? brought ?? short?.arrived ?? null;
+  return there === null ? null : formatAmount(there, token.decimals);
+}
+
+/** In a word that operators read. */
+function unmatchedStandingOf({ settled, short, attempts }: TransferLeg): string {
+  if (settled) return 'done';
+  if (short) return 'short';
+  return attempts.length > 0 ? 'signed' : 'ordered';
+}
+
+/** Transfers that no payment takes up, and what was decided about each. */
+export const unmatched = ofStates(
+  'unmatched',
+  'unmatched',
+  ({ after: { transfer, beyond, seenAt, verdict, refund: leg } }) => {
+    const assigned = verdict.kind === 'assigned' ? verdict : null;
+    const refund = verdict.kind === 'refundRequested' ? verdict : null;
+    const row = {
+      transfer_id: transferId(transfer),
+      chain_id: transfer.chainId,
+      tx_hash: transfer.txHash,
+      index: transfer.index,
+      block_number: transfer.blockNumber,
+      block_time: transfer.blockTime,
+      token_symbol: transfer.token.symbol,
+      token_address: transfer.token.address,
+      from_address: transfer.from,
+      to_address: transfer.to,
+      memo: transfer.memo,
+      amount: formatAmount(BigInt(transfer.amount), transfer.token.decimals),
+      beyond_payment: beyond?.paymentId,
+      seen_at: seenAt,
+      verdict: verdict.kind,
+      decided_at: assigned?.assignedAt ?? refund?.requestedAt,
+      payment_id: assigned?.paymentId,
+      app_id: assigned?.appId,
+      refund_address: refund?.receiverAddress,
+      refund_memo: refund?.receiverMemo,
+      refund_reason: refund?.reason,
+      refund_amount: leg ? formatAmount(leg.order.amount, leg.order.token.decimals) : undefined,
+      refund_standing: leg ? unmatchedStandingOf(leg) : undefined,
+      refund_tx_hash: leg?.attempts.at(-1)?.signed.hash,
+    };
+    return [upsert('unmatched', row)];
+  },
+);

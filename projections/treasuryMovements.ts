@@ -1,12 +1,11 @@
 import type { ChainId } from '../domain/chains.ts';
-import { coinAddress } from '../domain/coins.ts';
 import { categoryOf, instanceOf, type StoredEvent } from '../domain/decider.ts';
+import { coinAddress } from '../domain/money.ts';
 import { type Transfer, transferId } from '../domain/payment/events.ts';
 import type { Payment } from '../domain/payment/state.ts';
-import { referenceOf } from '../domain/transfer/key.ts';
 import type { TransferLeg } from '../domain/transfer/leg.ts';
 import { type LegEvent, unprefixed } from '../domain/transfer/record.ts';
-import type { LandedAt } from '../domain/transfer/shapes.ts';
+import { type LandedAt, referenceOf } from '../domain/transfer/shapes.ts';
 import type { TransactionAdopted, TreasuryEvent } from '../domain/treasury/events.ts';
 import { costs, type Movement, type Moving, movementsOf } from '../domain/treasury/movements.ts';
 import { unmatchedRefundPart } from '../domain/unmatchedRefund.ts';

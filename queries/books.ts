@@ -2,7 +2,7 @@
 import { Unavailable } from '../commands/ports.ts';
 import { payinAddress } from '../domain/payment/payins.ts';
 import type { Sql } from '../projections/sql.ts';
-import { knownDeposits } from './deposits.ts';
+import { knownDeposits } from './payins.ts';
 
 /** An account by the addresses that stand for it. */
 export interface MovementsOf {

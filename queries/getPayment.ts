@@ -94,3 +94,11 @@ export async function getPaymentByOrder(
   const idSalt = await findIdSalt(deps.sql, appId);
   return idSalt === null ? null : getPayment(deps, deps.paymentIdOf(idSalt, orderId));
 }
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Ids are found in any letter case. Undefined for a text that no payment can have as its id. */
+export function paymentIdIn(text: string): string | undefined {
+  const id = text.toLowerCase();
+  return uuid.test(id) ? id : undefined;
+}

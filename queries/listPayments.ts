@@ -2,8 +2,8 @@ import { isRefusal, type Refusal } from '../domain/decider.ts';
 import type { PaymentView } from '../domain/payment/view.ts';
 import { type PaymentRow, viewOfRow } from '../projections/payments.ts';
 import type { Sql } from '../projections/sql.ts';
+import { paymentIdIn } from './getPayment.ts';
 import { newestFirst } from './pages.ts';
-import { paymentIdIn } from './paymentId.ts';
 import { asStored, build } from './sql.ts';
 
 export interface PaymentFilter {

@@ -1,5 +1,4 @@
 /** What operators and probes ask: how the read models, the scans and failed work stand. */
-
 import type { Pass } from '../commands/chainPorts.ts';
 import type { Instant } from '../domain/time.ts';
 import type { Sql } from '../projections/sql.ts';
@@ -139,3 +138,11 @@ export const failedTries = (sql: Sql, worker: string, keys: readonly string[]): 
        FROM ops.work_failures WHERE worker = $1 AND key = ANY ($2)`,
     [worker, keys],
   );
+
+/** The newest block of each chain that has been read, by chain id. @throws Unavailable */
+export async function headsOf(sql: Sql): Promise<ReadonlyMap<number, bigint>> {
+  const rows = await sql.query<{ chainId: number; head: string }>(
+    `SELECT chain_id AS "chainId", block_number AS head FROM ops.chain_cursors WHERE pass = 'head'`,
+  );
+  return new Map(rows.map(({ chainId, head }) => [chainId, BigInt(head)]));
+}

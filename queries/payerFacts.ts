@@ -2,14 +2,14 @@
 import type { ChainId } from '../domain/chains.ts';
 import { isChoiceOpen } from '../domain/payment/choose.ts';
 import type { PaymentEvent } from '../domain/payment/events.ts';
-import { type OwnMoney, ownersOf } from '../domain/payment/refundShares.ts';
+import { type OwnMoney, ownersOf } from '../domain/payment/refundOrder.ts';
 import { type Situation, situationOf } from '../domain/payment/situation.ts';
 import { type PaymentState, paymentDecider } from '../domain/payment/state.ts';
 import { type PaymentTransaction, transactionsOf } from '../domain/payment/transactions.ts';
 import { type PaymentView, viewOf } from '../domain/payment/view.ts';
 import type { Instant } from '../domain/time.ts';
-import { headsOf } from './chainHeads.ts';
 import type { GetPaymentDeps } from './getPayment.ts';
+import { headsOf } from './operations.ts';
 
 export interface PayerFacts {
   readonly payment: PaymentView;

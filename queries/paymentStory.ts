@@ -1,16 +1,188 @@
 /** What happened to a payment, told to its owner: each of its events and each webhook about it, in order, as typed facts. */
 import { isRefusal, type StoredEvent } from '../domain/decider.ts';
-import type { PaymentEvent } from '../domain/payment/events.ts';
+import { formatAmount } from '../domain/money.ts';
+import type { Payin } from '../domain/payment/counting.ts';
+import {
+  type PaymentCreated,
+  type PaymentEvent,
+  type PaymentEventData,
+  type TokenRef,
+  transferId,
+} from '../domain/payment/events.ts';
 import { type Payment, type PaymentState, paymentDecider } from '../domain/payment/state.ts';
 import { type PaymentStatus, type PaymentView, statusOf, viewOf } from '../domain/payment/view.ts';
 import type { Instant } from '../domain/time.ts';
+import type { TransferLeg } from '../domain/transfer/leg.ts';
 import type { Sql } from '../projections/sql.ts';
-import { headsOf } from './chainHeads.ts';
 import { type Delivery, listDeliveries } from './deliveries.ts';
-import type { GetPaymentDeps } from './getPayment.ts';
-import type { PaymentFact } from './paymentFact.ts';
-import { factOf } from './paymentFacts.ts';
-import { paymentIdIn } from './paymentId.ts';
+import { type GetPaymentDeps, paymentIdIn } from './getPayment.ts';
+import { headsOf } from './operations.ts';
+import type { Leg, Money, PayinFact, PaymentFact } from './paymentFact.ts';
+
+/**
+ * @param after the payment right after the event
+ * @param now the payment as it is by now: what became of attempts and payins
+ */
+export function factOf(event: PaymentEvent, after: Payment, now: Payment): PaymentFact {
+  switch (event.type) {
+    case 'PaymentCreated':
+      return created(event.data);
+    case 'SourceChosen':
+      return chosen(event.data, after);
+    case 'PayinRegistered':
+      return { type: 'payinRegistered', txHash: event.data.txHash, senderAddress: event.data.senderAddress };
+    case 'PaymentFunded':
+      return funded(event.data, after);
+    case 'PolicyApplied': {
+      const { rule, verdict, amount, token, chainId } = event.data;
+      return { type: 'policyApplied', rule, verdict, money: money(amount, token), chainId };
+    }
+    case 'PaymentExpired':
+      return { type: 'expired', chainTime: event.data.chainTime };
+    case 'PaymentBounced':
+      return bounced(event.data, after);
+    case 'RefundAddressSet':
+      return { type: 'refundAddressSet', address: event.data.address, memo: event.data.memo };
+    default:
+      return payinFact(event, after) ?? legFact(event, now) ?? { type: 'other', name: event.type };
+  }
+}
+
+const money = (units: bigint | string, { symbol, decimals }: TokenRef): Money => ({
+  amount: formatAmount(BigInt(units), decimals),
+  tokenSymbol: symbol,
+});
+
+const created = ({ source, destination, expiresAt }: PaymentCreated): PaymentFact => ({
+  type: 'created',
+  pays: source.amount === null ? null : money(source.amount, source.token),
+  gets: destination.amount === null ? null : money(destination.amount, destination.token),
+  sourceChainId: source.chainId,
+  destinationChainId: destination.chainId,
+  expiresAt,
+});
+
+function chosen({ deposit }: PaymentEventData<'SourceChosen'>, { chosen: source }: Payment): PaymentFact {
+  const { chainId, token, amount } = source;
+  const pays = amount === null ? null : money(amount, token);
+  return { type: 'sourceChosen', chainId, tokenSymbol: token.symbol, pays, depositAddress: deposit.address };
+}
+
+const bounced = (
+  { code, received, asset }: PaymentEventData<'PaymentBounced'>,
+  { sources: [first] }: Payment,
+): PaymentFact => ({ type: 'bounced', code, received: money(received, asset?.token ?? first.token) });
+
+function funded(data: PaymentEventData<'PaymentFunded'>, { terms }: Payment): PaymentFact {
+  const { token } = terms.source;
+  return {
+    type: 'funded',
+    rule: data.rule,
+    received: money(data.received, token),
+    fee: money(data.fee, token),
+    excess: money(data.excess, token),
+    dust: money(data.dust, token),
+    payout: money(data.payout, terms.destination.token),
+  };
+}
+
+function payinFact(event: PaymentEvent, { payins }: Payment): PaymentFact | undefined {
+  const of = (id: string): PayinFact | undefined => {
+    const payin = payins.find((known) => known.id === id);
+    return payin && payinOf(payin);
+  };
+  switch (event.type) {
+    case 'PayinDetected': {
+      const payin = of(transferId(event.data.transfer));
+      return payin && { type: 'payinDetected', confirmations: null, ...payin };
+    }
+    case 'PayinConfirmed': {
+      const payin = of(transferId(event.data.transfer));
+      return payin && { type: 'payinConfirmed', ...payin };
+    }
+    case 'PayinOrphaned':
+    case 'PayinLost': {
+      const payin = of(event.data.transferId);
+      return payin && { type: event.type === 'PayinLost' ? 'payinLost' : 'payinOrphaned', ...payin };
+    }
+    default:
+      return undefined;
+  }
+}
+
+const payinOf = ({ transfer, amount, standing }: Payin): PayinFact => ({
+  ...money(amount, transfer.token),
+  chainId: transfer.chainId,
+  txHash: transfer.txHash,
+  from: transfer.from,
+  blockNumber: transfer.blockNumber,
+  standing,
+});
+
+function legFact(event: PaymentEvent, now: Payment): PaymentFact | undefined {
+  const refund = 'refund' in event.data ? event.data.refund : null;
+  const which: Leg = { leg: refund === null ? 'payout' : 'refund', refund };
+  const leg = refund === null ? now.payout : now.refunds.find((known) => known.refund === refund);
+  if (!leg) return undefined;
+  switch (event.type) {
+    case 'PayoutRequested':
+    case 'RefundRequested':
+      return ordered(event, which);
+    case 'PayoutSigned':
+    case 'RefundSigned': {
+      const { account, nonce, attempt } = event.data;
+      const fate = leg.attempts.find(({ signed }) => signed.attempt === attempt)?.fate ?? 'live';
+      return { type: 'signed', ...which, ...attemptOf(leg, attempt), account, nonce, fate };
+    }
+    case 'PayoutDied':
+    case 'RefundDied':
+      return { type: 'died', ...which, ...attemptOf(leg, event.data.attempt), proof: event.data.proof.reason };
+    case 'PayoutOrphaned':
+      return { type: 'left', ...which, ...attemptOf(leg, event.data.attempt) };
+    case 'PayoutShort': {
+      const { token, amount } = leg.order;
+      const { attempt, arrived } = event.data;
+      return {
+        type: 'short',
+        ...which,
+        ...attemptOf(leg, attempt),
+        arrived: money(arrived, token),
+        ordered: money(amount, token),
+      };
+    }
+    case 'PayoutConfirmed':
+    case 'RefundConfirmed': {
+      const { attempt, blockNumber } = event.data;
+      return { type: 'settled', ...which, ...attemptOf(leg, attempt), blockNumber };
+    }
+    default:
+      return undefined;
+  }
+}
+
+type Ordered = Extract<PaymentEvent, { type: 'PayoutRequested' | 'RefundRequested' }>;
+
+function ordered({ data }: Ordered, which: Leg): PaymentFact {
+  const { chainId, token, amount, receiverAddress, receiverMemo } = data;
+  const order = {
+    type: 'ordered',
+    ...which,
+    money: money(amount, token),
+    chainId,
+    receiverAddress,
+    receiverMemo,
+  } as const;
+  if (!('reason' in data)) return { ...order, reason: null, networkFee: null, requestedBy: null };
+  const { reason, networkFee, requestedBy = null } = data;
+  const fee = networkFee === undefined ? null : formatAmount(BigInt(networkFee), token.decimals);
+  return { ...order, reason, networkFee: fee, requestedBy };
+}
+
+const attemptOf = ({ order, attempts }: TransferLeg, attempt: number) => ({
+  attempt,
+  chainId: order.chainId,
+  txHash: attempts.find(({ signed }) => signed.attempt === attempt)?.signed.hash ?? '',
+});
 
 export interface PaymentStory {
   readonly payment: PaymentView;

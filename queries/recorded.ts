@@ -1,7 +1,7 @@
 /** Which of the treasury's transactions the log knows, and which transfers are still to be made. */
 import type { ChainId } from '../domain/chains.ts';
 import type { Instant } from '../domain/time.ts';
-import { keyOf, type TransferKey } from '../domain/transfer/key.ts';
+import { keyOf, type TransferKey } from '../domain/transfer/shapes.ts';
 import type { Sql } from '../projections/sql.ts';
 
 export interface Candidates {

@@ -1,6 +1,6 @@
 /** Money that is to go back, for operators. */
 import type { ChainId } from '../domain/chains.ts';
-import type { RefundView } from '../domain/payment/refundView.ts';
+import type { RefundView } from '../domain/payment/view.ts';
 import type { Sql } from '../projections/sql.ts';
 
 export interface OpenRefund {

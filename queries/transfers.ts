@@ -2,8 +2,14 @@
 import type { ChainId } from '../domain/chains.ts';
 import { parseAmount } from '../domain/money.ts';
 import type { Instant } from '../domain/time.ts';
-import { keyOf, moneyLeaves, type PurposeKind, purposeKinds, type TransferKey } from '../domain/transfer/key.ts';
-import type { AssetRef } from '../domain/transfer/shapes.ts';
+import {
+  type AssetRef,
+  keyOf,
+  moneyLeaves,
+  type PurposeKind,
+  purposeKinds,
+  type TransferKey,
+} from '../domain/transfer/shapes.ts';
 
 import type { Sql } from '../projections/sql.ts';
 import { notWaiting } from './work.ts';

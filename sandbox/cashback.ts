@@ -1,6 +1,6 @@
 /** `npm run cashback -- message|sign …`: the text that a buyer signs to pay by credit, and the request that pays; docs/cashback.md. */
 import { Command, InvalidArgumentError } from 'commander';
-import { messageText } from '../domain/cashbackMessage.ts';
+import { messageText } from '../domain/credit.ts';
 import { keepKeys } from './keys.ts';
 import { patientFetch } from './patientFetch.ts';
 import { readSandboxFile } from './sandboxFile.ts';

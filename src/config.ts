@@ -1,17 +1,16 @@
 /** Configuration comes from the environment only; .env.example explains every variable. A wrong value names itself and stops the start. */
 import { type Chain, chainOf, chains, onTestNetworks } from '../domain/chains.ts';
-import { type RegistrationPolicy, registrationPolicies } from './accounts/policy.ts';
+import { type RegistrationPolicy, registrationPolicies } from './accounts/deps.ts';
 import { isSender, type MailSettings } from './accounts/smtp.ts';
-import { type ConnectionLimits, defaultConnectionLimits } from './api/connections.ts';
 import { defaultOpenLimits, type OpenLimits } from './api/openPlaces.ts';
 import { defaultRates, type RateLimits, type RateName } from './api/rateLimits.ts';
+import { type ConnectionLimits, defaultConnectionLimits } from './api/server.ts';
 import { familyOf, readTreasuries, type Treasuries } from './chains/families.ts';
 import type { SpendingLimits } from './chains/money/spending.ts';
 import { type ChainSettings, readChainSettings } from './chains/settings.ts';
 import { type HeadSettings, readHeads } from './environment/heads.ts';
 import { withKeystore } from './environment/keystore.ts';
-import { createReader, type Reader } from './environment/reader.ts';
-import type { Env } from './environment/secretFiles.ts';
+import { createReader, type Env, type Reader } from './environment/reader.ts';
 import { isBlock } from './security/publicAddress.ts';
 import { readSigner, type SignerSettings } from './signer/settings.ts';
 import { isInClear, storeAddress } from './store/address.ts';

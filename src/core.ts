@@ -28,8 +28,8 @@ import { sessionFault } from './postgres/sessions.ts';
 import { patiently, startWaits } from './process/retryUnavailable.ts';
 import { crashPointFrom, randomIds } from './process/system.ts';
 import { createLogger, createTelemetry, type Telemetry } from './process/telemetry.ts';
-import { appEventsChannel } from './readmodels/appNews.ts';
 import { LogSetBack, refuseSetBack } from './readmodels/logSetBack.ts';
+import { appEventsChannel } from './readmodels/paymentNews.ts';
 import {
   caughtUpWaiter,
   checkpointOf,
@@ -38,10 +38,9 @@ import {
   type WaitUntilProjected,
 } from './readmodels/projected.ts';
 import { newApiKey } from './security/apiKey.ts';
-import type { FormerKey } from './security/formerKeys.ts';
 import { headKeysOf } from './security/headKeys.ts';
 import { createTargetCheck } from './security/publicAddress.ts';
-import { sealKeyOf } from './security/seals.ts';
+import { type FormerKey, sealKeyOf } from './security/seals.ts';
 import { createSecretBox, parseMasterKey, type SecretBox } from './security/secretBox.ts';
 import type { OpenEventStore } from './store/client.ts';
 import { Unusable } from './store/failures.ts';

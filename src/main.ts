@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url';
 import { ChainBroken } from '../commands/codec.ts';
 import type { ManageMerchant } from '../commands/manageMerchant.ts';
 import { type Clock, Unavailable } from '../commands/ports.ts';
-import { welcome } from './accounts/operator.ts';
+import { welcome } from './accounts/people.ts';
 import { startServers } from './api/index.ts';
 import { CannotListen } from './api/server.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';

@@ -1,9 +1,14 @@
 /** `npm run audit`: whether the log, the chains and the read models say the same. It reads alone: nothing is signed, appended or sent. */
+
+import { MultiBar, Presets } from 'cli-progress';
 import { Command, InvalidArgumentError } from 'commander';
 import { Registry } from 'prom-client';
 import type { ChainBroken } from '../commands/codec.ts';
+import { type ChainId, chainOf, tokenAt } from '../domain/chains.ts';
+import { formatAmount } from '../domain/money.ts';
 import { epochMs, type Instant, instant } from '../domain/time.ts';
 import { projectionSets } from '../projections/sets.ts';
+import type { OpenChain } from '../src/chains/family.ts';
 import { openLines } from '../src/chains/node/metrics.ts';
 import { openChains } from '../src/chains/open.ts';
 import type { Config } from '../src/config.ts';
@@ -11,9 +16,12 @@ import { openDatabase } from '../src/postgres/database.ts';
 import { systemClock } from '../src/process/system.ts';
 import { openEventStore } from '../src/store/client.ts';
 import { sealedStore, type Trust, trustIn } from '../src/store/sealed.ts';
-import { auditDirectory, leaveLast } from '../src/workers/audit/last.ts';
+import { auditDirectory, leaveLast } from '../src/workers/audit/nightly.ts';
+import { booksAccountsOf } from '../src/workers/treasury/index.ts';
 import type { Witness } from './audit/chains.ts';
+import type { Claim, Evidence } from './audit/claims.ts';
 import { mixed } from './audit/collector.ts';
+import type { Believed, Entry } from './audit/entry.ts';
 import type { KeptHead } from './audit/heads.ts';
 import { auditReadModels, type ReadModelsReport } from './audit/readModels.ts';
 import {
@@ -25,15 +33,148 @@ import {
   sumsTables,
   type WholeReport,
 } from './audit/report.ts';
-import { runAudit } from './audit/run.ts';
-import { paymentStory } from './audit/story.ts';
-import { type Bars, openBars } from './auditBars.ts';
-import { storyLines } from './auditStory.ts';
-import { connections, masterKeyOf } from './connections.ts';
-import { readEnvironment } from './core.ts';
+import { type Progress, runAudit } from './audit/run.ts';
+import { paymentStory, type Story } from './audit/story.ts';
+import { connections, masterKeyOf, readEnvironment } from './connections.ts';
 import { print, printError, printJson, printTable } from './print.ts';
 import { runProgram, untilInterrupted } from './program.ts';
-import { believedBy, witnessOf } from './roles_audit.ts';
+
+// How far an audit is, on the terminal: a bar for each part, with its rate.
+
+export interface Bars {
+  tell(progress: Progress): void;
+  show(part: string, done: number | null, note: string): void;
+  stop(): void;
+}
+
+export function openBars(quiet: boolean): Bars {
+  const bars = new MultiBar(
+    {
+      format: '{part} [{bar}] {percentage}% | {note}',
+      noTTYOutput: !quiet,
+      notTTYSchedule: 5_000,
+      stream: process.stderr,
+      hideCursor: true,
+    },
+    Presets.shades_classic,
+  );
+  const shown = new Map<string, { readonly bar: ReturnType<MultiBar['create']>; readonly began_ms: number }>();
+  const draw = (part: string, done: number | null, note: string, count: number): void => {
+    if (quiet) return;
+    const known = shown.get(part) ?? {
+      bar: bars.create(1_000, 0, { part: part.padEnd(20), note: '' }),
+      began_ms: performance.now(),
+    };
+    shown.set(part, known);
+    const seconds = (performance.now() - known.began_ms) / 1_000;
+    const rate = count > 0 && seconds > 0.2 ? `${count} | ${Math.round(count / seconds)}/s` : note;
+    known.bar.update(Math.round((done ?? 0) * 1_000), { note: rate });
+  };
+  return {
+    tell: ({ part, done, count }) => draw(part, done, '', count),
+    show: (part, done, note) => draw(part, done, note, 0),
+    stop: () => bars.stop(),
+  };
+}
+
+// One payment's story, for people.
+
+/** One to an element: texts of a log are anybody's, and none of them may begin one. */
+export function storyLines({ events, transactions, findings, gaps }: Story): readonly string[] {
+  return [
+    ...events.flatMap(eventLines),
+    '',
+    ...transactions.flatMap(({ claims, shown }) => transactionLines(claims, shown)),
+    '',
+    ...gaps.map(({ of, why }) => `not looked at: ${of}: ${why}`),
+    ...(findings.length === 0 ? ['Log and chains say the same.'] : findings.flatMap(findingLines)),
+  ];
+}
+
+const eventLines = ({ stream, revision, at, type, id, link, sealed }: Entry): readonly string[] => [
+  `${at}  ${type}${stream.startsWith('payment-') ? '' : `  (${stream})`}`,
+  `    event ${revision} ${id}, hash ${link}${sealed ? '' : ', WITHOUT A GOOD SEAL'}`,
+];
+
+function transactionLines(claims: readonly Claim[], shown: readonly Evidence[]): readonly string[] {
+  const [first] = claims;
+  if (!first) return [];
+  const said = claims.map((claim) => `    the log: ${saidBy(claim)} (event ${claim.where.revision})`);
+  const seen = shown.map(
+    ({ block, blockHash, account, succeeded, changes }) =>
+      `    the chain: block ${block} ${blockHash}, ${succeeded ? 'succeeded' : 'failed'}, ${account}: ${changes.map(({ asset, amount }) => amountText(first.chainId, asset, BigInt(amount))).join(', ') || 'nothing moved'}`,
+  );
+  return [
+    `${chainOf(first.chainId).name} ${first.txHash}`,
+    ...said,
+    ...(seen.length > 0 ? seen : ['    the chain: nothing at that place']),
+  ];
+}
+
+function saidBy(claim: Claim): string {
+  switch (claim.kind) {
+    case 'payin':
+    case 'unmatched':
+      return `${amountText(claim.chainId, claim.asset, BigInt(claim.amount))} came to ${claim.to}, ${claim.phase}`;
+    case 'attempt':
+      return `${amountText(claim.chainId, claim.asset, BigInt(claim.amount))} to ${claim.receiver}, ${claim.fate}${claim.cost ? `, fee ${claim.cost.fee}` : ''}`;
+    case 'anchor':
+      return `the memo ${claim.hash}`;
+    case 'batch':
+      return `${claim.members.length} payouts in one transaction, ${claim.fate}`;
+    default:
+      return `${claim.kind}, fee ${claim.fee}`;
+  }
+}
+
+function amountText(chainId: ChainId, asset: string, units: bigint): string {
+  const token = tokenAt(chainOf(chainId), asset);
+  return token ? `${formatAmount(units, token.decimals)} ${token.symbol}` : `${units} of ${asset}`;
+}
+
+// What an audit stands on: the raw log, the seals that are believed, and every configured chain.
+
+/** Begins so much earlier than the service says: clocks differ. */
+const earlier_ms = 10 * 60_000;
+
+export const believedBy = ({ seals, begun, former }: Trust): Believed => ({
+  begun,
+  sealsAt: (position) => former.find(({ until }) => position <= until)?.seals ?? seals,
+});
+
+/** The chain's nodes, asked afresh: no cursor, no read model. */
+export function witnessOf(chain: OpenChain): Witness {
+  const { rail, history, ingester } = chain;
+  const { chainId } = rail;
+  const [first = 'head'] = ingester.passes;
+  return {
+    chainId,
+    family: chainOf(chainId).family,
+    accounts: (signal) => booksAccountsOf(chain, signal),
+    history,
+    async blockAt(at, signal) {
+      const early = new Date(epochMs(at) - earlier_ms).toISOString() as typeof at;
+      return (await ingester.start(first, early, signal)).blockNumber;
+    },
+    // Where payments share the treasury's own address, its history has them all.
+    ...(ingester.sharedAddresses.length === 0 && { deposits: history.transfersOf ?? oneByOne(history) }),
+  };
+}
+
+const pageMax = 500;
+
+const oneByOne = (history: Witness['history']): NonNullable<Witness['deposits']> =>
+  async function* oneByOneOf(addresses, range, signal) {
+    for (const account of addresses) {
+      let after: string | null = null;
+      do {
+        const asked = { account, ...range, order: 'oldestFirst', max: pageMax, after } as const;
+        const page = await history.transactions(asked, signal);
+        for (const transaction of page.transactions) yield { address: account, transaction };
+        after = page.next;
+      } while (after !== null);
+    }
+  };
 
 interface Options {
   readonly json: boolean;

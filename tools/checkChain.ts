@@ -12,12 +12,9 @@ import { forgetChain, furthestRead, identityOf } from '../src/postgres/chainIden
 import { type Database, openDatabase } from '../src/postgres/database.ts';
 import { systemClock } from '../src/process/system.ts';
 import { signersOf } from '../src/signer/index.ts';
-import { chainsAlone } from './chainsAlone.ts';
-import { readEnvironment, withCore } from './core.ts';
-import { chainNames, namedChain } from './namedChain.ts';
-import { operator } from './operator.ts';
+import { chainsAlone, readEnvironment, withCore } from './connections.ts';
 import { print, printTable } from './print.ts';
-import { runProgram, untilInterrupted } from './program.ts';
+import { chainNames, namedChain, operator, runProgram, untilInterrupted } from './program.ts';
 import { payOneself } from './selfTestPayment.ts';
 
 interface Options {

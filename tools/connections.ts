@@ -1,12 +1,22 @@
 /** What tools stand on that run without the service's whole configuration: its stores, and its master key. */
+
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { loadEnvFile } from 'node:process';
+import type { ChainBroken } from '../commands/codec.ts';
+import type { EventStore } from '../commands/ports.ts';
+import { createLines } from '../src/chains/node/lines.ts';
+import { type Chains, openChains } from '../src/chains/open.ts';
+import { type Config, readConfig } from '../src/config.ts';
+import { type Core, openCore } from '../src/core.ts';
 import { createReader } from '../src/environment/reader.ts';
 import { readConnections } from '../src/lib/connections.ts';
+import { systemClock } from '../src/process/system.ts';
 import { parseMasterKey } from '../src/security/secretBox.ts';
 import { NodeNotStarted, spawnEmbeddedNode } from '../src/store/node/spawn.ts';
-import { socketOf } from '../src/store/socket.ts';
+import { sealedStore, trustIn } from '../src/store/sealed.ts';
+import { socketOf } from '../src/store/wire.ts';
+import { printError } from './print.ts';
 
 export interface Where {
   readonly database?: string;
@@ -72,4 +82,41 @@ export async function eventStoreOf(
       throw error;
     return { eventStoreUrl: last.eventStoreUrl, close: async () => {} };
   }
+}
+
+// What a tool of the operator stands on: the settings of the service beside it, and for most the service's core.
+
+/**
+ * What is set already, then `.env`, then what a service that runs on the data directory has left there.
+ * @throws ConfigError
+ */
+export function readEnvironment(): Config {
+  const dataDir = process.env['DATA_DIR'] ?? './data';
+  for (const file of ['.env', join(dataDir, 'service.env')]) if (existsSync(file)) loadEnvFile(file);
+  return readConfig(process.env);
+}
+
+/** Opens the core for one piece of work and closes it, however the work ends. */
+export async function withCore<T>(work: (core: Core) => Promise<T>): Promise<T> {
+  const core = await openCore(readEnvironment(), systemClock);
+  try {
+    return await work(core);
+  } finally {
+    await core.close();
+  }
+}
+
+/** The log as the service believes it; what is not sealed by it is told on the error stream. @throws Unavailable */
+export async function believed(store: EventStore, masterKey: Uint8Array): Promise<EventStore> {
+  const tell = ({ message }: ChainBroken): void => printError(message);
+  const trust = await trustIn(store, { masterKey, tell });
+  return sealedStore(store, { tell, trust: () => trust });
+}
+
+// The configured chains for who asks nodes alone: nothing is taken out of the service's own memory.
+
+export function chainsAlone(config: Config): Chains['chains'] {
+  const nobody = async () => [];
+  const needs = { lines: createLines(), takeOwners: nobody, watch: () => ({ open: nobody, late: nobody }) };
+  return openChains(config, needs).chains;
 }

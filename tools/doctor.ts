@@ -10,12 +10,17 @@ import { type Database, openDatabase } from '../src/postgres/database.ts';
 import { systemClock } from '../src/process/system.ts';
 import { storeAddress } from '../src/store/address.ts';
 import { openEventStore } from '../src/store/client.ts';
-import { chainsAlone } from './chainsAlone.ts';
-import { eventStoreOf } from './connections.ts';
-import { readEnvironment } from './core.ts';
+import { chainsAlone, eventStoreOf, readEnvironment } from './connections.ts';
 import { chainCheck } from './doctor/chains.ts';
-import { type Check, type Examined, examine, type Finding, type Verdict, verdictOf } from './doctor/checks.ts';
-import { machineCheck } from './doctor/machine.ts';
+import {
+  type Check,
+  type Examined,
+  examine,
+  type Finding,
+  machineCheck,
+  type Verdict,
+  verdictOf,
+} from './doctor/machine.ts';
 import { serviceCheck } from './doctor/service.ts';
 import { eventStoreCheck, type JoinedStore, postgresCheck } from './doctor/stores.ts';
 import { type Mark, print, printJson } from './print.ts';

@@ -3,15 +3,14 @@ import { writeFile } from 'node:fs/promises';
 import { Command, Option } from 'commander';
 import { eventCodec } from '../commands/codec.ts';
 import { createFindEvidence, packOf } from '../commands/heads/evidence.ts';
-import { newestAnchor } from '../commands/heads/newest.ts';
+import { newestAnchor } from '../commands/heads/sign.ts';
 import { isRefusal } from '../domain/decider.ts';
 import type { HeadAnchored } from '../domain/heads/events.ts';
-import { paymentIdIn } from '../queries/paymentId.ts';
+import { paymentIdIn } from '../queries/getPayment.ts';
 import { openDatabase } from '../src/postgres/database.ts';
 import { createHeadTree } from '../src/postgres/headTree.ts';
 import { openEventStore } from '../src/store/client.ts';
-import { believed } from './believed.ts';
-import { connections, masterKeyOf } from './connections.ts';
+import { believed, connections, masterKeyOf } from './connections.ts';
 import { print } from './print.ts';
 import { refusalError, runProgram } from './program.ts';
 

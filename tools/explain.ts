@@ -2,19 +2,18 @@
 import { Command } from 'commander';
 import { eventCodec, linkOf } from '../commands/codec.ts';
 import { currentState, readStream } from '../commands/handle.ts';
-import { owedBy } from '../domain/payment/owed.ts';
+import { owedBy } from '../domain/payment/backing.ts';
 import { type Payment, paymentDecider } from '../domain/payment/state.ts';
 import { viewOf } from '../domain/payment/view.ts';
-import { headsOf } from '../queries/chainHeads.ts';
 import { type Explanation, explainPayment } from '../queries/explain/explain.ts';
 import { deciding, type Noted } from '../queries/explain/next.ts';
-import { failedTries } from '../queries/operations.ts';
-import { paymentIdIn } from '../queries/paymentId.ts';
+import { paymentIdIn } from '../queries/getPayment.ts';
+import { failedTries, headsOf } from '../queries/operations.ts';
 import { confirmationsNeeded } from '../src/api/reads.ts';
 import type { Core } from '../src/core.ts';
 import { payoutWaits } from '../src/postgres/payoutWaits.ts';
 import { transfersWorkerName } from '../src/workers/payouts/worker.ts';
-import { withCore } from './core.ts';
+import { withCore } from './connections.ts';
 import { print, printJson } from './print.ts';
 import { runProgram } from './program.ts';
 

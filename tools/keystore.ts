@@ -3,11 +3,16 @@ import { existsSync, readFileSync } from 'node:fs';
 import { Argument, Command } from 'commander';
 import type { ChainFamily } from '../domain/chains.ts';
 import { allFamilies, readTreasuries } from '../src/chains/families.ts';
-import { keystoreNames, passphraseFrom } from '../src/environment/keystore.ts';
-import { createReader } from '../src/environment/reader.ts';
-import { type Entries, KeystoreError, openKeystore, sealKeystore } from '../src/environment/sealed.ts';
-import { textOf } from '../src/environment/secretFiles.ts';
-import { replaceSealed } from '../src/environment/write.ts';
+import {
+  type Entries,
+  KeystoreError,
+  keystoreNames,
+  openKeystore,
+  passphraseFrom,
+  replaceSealed,
+  sealKeystore,
+} from '../src/environment/keystore.ts';
+import { createReader, textOf } from '../src/environment/reader.ts';
 import { print, printTable } from './print.ts';
 import { runProgram } from './program.ts';
 

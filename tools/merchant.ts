@@ -1,20 +1,145 @@
 /** `npm run merchant -- …`: the operator registers apps, sets where they are paid and told, issues and revokes keys. */
+
 import { readFile } from 'node:fs/promises';
-import { Command, Option } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import type { StatedRoute } from '../commands/appTerms.ts';
 import { eventCodec } from '../commands/codec.ts';
 import { readStream } from '../commands/handle.ts';
 import type { ManageMerchant } from '../commands/manageMerchant.ts';
 import { findChain } from '../domain/chains.ts';
 import { isRefusal, type Refusal } from '../domain/decider.ts';
 import { type KeyScope, keyScopes } from '../domain/merchant/events.ts';
+import { overVerdicts, type StatedPolicy, type Verdict, verdicts } from '../domain/payment/amountPolicy.ts';
 import { type Instant, parseInstant } from '../domain/time.ts';
 import { type AuditDeps, listChanges, listKeys } from '../queries/merchantAudit.ts';
-import { addTerms } from './appTerms.ts';
-import { withCore } from './core.ts';
-import { operator } from './operator.ts';
-import { addPeople } from './people.ts';
+import { erase, invite, welcome } from '../src/accounts/people.ts';
+import type { Core } from '../src/core.ts';
+import { operatorDeps } from '../src/workers/accounts/index.ts';
+import { withCore } from './connections.ts';
 import { print, printTable } from './print.ts';
-import { runProgram } from './program.ts';
+import { operator, runProgram } from './program.ts';
+
+// `npm run merchant -- policy …` and `fee …`: what happens with other amounts, and what an app pays.
+
+/** Runs one command and prints its answer. */
+export type Run = (command: (merchants: ManageMerchant) => Promise<object | Refusal>) => Promise<void>;
+
+interface PolicyOptions {
+  readonly toleranceBp?: number;
+  readonly toleranceMost?: string;
+  readonly under?: Verdict;
+  readonly over?: 'hold' | 'refund';
+  readonly late?: Verdict;
+  readonly lateWithin?: number;
+  readonly wrongToken?: Verdict;
+  readonly wrongChain?: Verdict;
+}
+
+const whole = (text: string): number => {
+  if (!/^\d{1,6}$/.test(text)) throw new InvalidArgumentError('say a whole number.');
+  return Number(text);
+};
+
+const verdict = (flag: string, about: string, choices: readonly string[] = verdicts) =>
+  new Option(`${flag} <verdict>`, about).choices([...choices]);
+
+/** Basis points alone, or a sum alone, would forgive nothing: the command refuses it. */
+function policyOf({ toleranceBp, toleranceMost, lateWithin, ...said }: PolicyOptions): StatedPolicy {
+  const forgives = toleranceBp !== undefined || toleranceMost !== undefined;
+  return {
+    ...said,
+    ...(forgives && { tolerance: { basisPoints: toleranceBp ?? 0, most: toleranceMost ?? '0' } }),
+    ...(lateWithin !== undefined && { lateWithinMinutes: lateWithin }),
+  };
+}
+
+interface FeeOptions extends StatedRoute {
+  readonly fixed: string;
+  readonly bp: number;
+  readonly belowCost?: boolean;
+}
+
+export function addTerms(program: Command, run: Run): void {
+  program
+    .command('policy <appId>')
+    .description('set what happens with money that is not what was agreed, of new payments; what is left out is held')
+    .option('--tolerance-bp <basisPoints>', 'an amount may be short by so much of it, and pays', whole)
+    .option('--tolerance-most <dollars>', 'and by no more than this')
+    .addOption(verdict('--under', 'too little when the time to pay is over'))
+    .addOption(verdict('--over', 'too much', overVerdicts))
+    .addOption(verdict('--late', 'too late'))
+    .option('--late-within <minutes>', 'how long after the end late money is accepted', whole)
+    .addOption(verdict('--wrong-token', 'another token on the right chain'))
+    .addOption(verdict('--wrong-chain', 'the right address on another chain'))
+    .action((appId: string, options: PolicyOptions) => run((m) => m.setPolicy(appId, policyOf(options), operator())));
+
+  const route = (command: Command) =>
+    command
+      .option('--from <chain>', 'payments made on this chain; every chain when left out')
+      .option('--to <chain>', 'payments paid out on this chain; every chain when left out');
+  route(program.command('fee <appId>'))
+    .description('set its fee for a route, for new payments; a payout that costs more raises the fixed part')
+    .requiredOption('--fixed <dollars>', 'for each payment')
+    .requiredOption('--bp <basisPoints>', 'of the amount', whole)
+    .option(
+      '--below-cost',
+      'the fee may be less than what the payout costs, where the app’s own key creates the payment',
+    )
+    .action((appId: string, { from, to, fixed, bp, belowCost = false }: FeeOptions) =>
+      run((m) => m.setFee(appId, { from, to, fixed, basisPoints: bp, belowCost }, operator())),
+    );
+  route(program.command('remove-fee <appId>'))
+    .description('let its fee for a route be again what a less particular one says, or the installation’s')
+    .action((appId: string, stated: StatedRoute) => run((m) => m.removeFee(appId, stated, operator())));
+}
+
+// The operator's part of `npm run merchant` that is about people: who may register, who owns an app, who is forgotten.
+
+function must<T>(answer: T | Refusal): T {
+  if (isRefusal(answer)) throw new Error(`${answer.refused}: ${answer.message}`);
+  return answer;
+}
+
+async function inviteOne(core: Core, email: string): Promise<void> {
+  const { config } = core;
+  const url = config.publicUrl === null ? null : `${config.publicUrl}/dashboard/register`;
+  const person = must(await invite(operatorDeps(core), email, url));
+  print(`${person.email} may register and sign in. ${mailed(config)}`);
+  if (config.registration === 'closed') print('REGISTRATION is closed: set it to invited, else nobody registers.');
+}
+
+const mailed = ({ mail }: Core['config']): string =>
+  mail === null ? 'No mail is sent: SMTP_URL is not set.' : 'A mail is on its way, sent by an instance with role api.';
+
+async function giveApp(core: Core, appId: string, email: string): Promise<void> {
+  const { developerId } = must(await welcome(operatorDeps(core), email));
+  must(await core.merchants.setOwner(appId, developerId, operator()));
+  print(`${appId} belongs to ${email}, who may sign in.`);
+}
+
+async function eraseOne(core: Core, email: string): Promise<void> {
+  const { apps } = must(await erase({ sql: core.database }, email));
+  print('The person is erased, with sessions, registrations and mail.');
+  if (apps.length > 0) {
+    print(`These apps go on without a person and show no name: ${apps.join(', ')}.`);
+    print('Their keys and wallets work on: revoke and change what should not, or give them to somebody.');
+  }
+}
+
+export function addPeople(program: Command): void {
+  program
+    .command('invite <email>')
+    .description('let a person register and sign in; a mail says so')
+    .action((email: string) => withCore((core) => inviteOne(core, email)));
+  program
+    .command('owner <appId> <email>')
+    .description('make a person the owner of an app')
+    .action((appId: string, email: string) => withCore((core) => giveApp(core, appId, email)));
+  program
+    .command('erase <email>')
+    .description('forget a person: the event log, which knows no names, stays whole')
+    .action((email: string) => withCore((core) => eraseOne(core, email)));
+}
 
 /** Runs one command against the stores and prints its answer; secrets are shown here once and never again. */
 async function run(command: (merchants: ManageMerchant) => Promise<object | Refusal>): Promise<void> {

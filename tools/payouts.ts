@@ -3,10 +3,10 @@ import { Command } from 'commander';
 import { currentState } from '../commands/handle.ts';
 import { chainOf } from '../domain/chains.ts';
 import { formatAmount } from '../domain/money.ts';
-import { nextStep } from '../domain/payment/next.ts';
+import { nextStep } from '../domain/payment/backing.ts';
 import { type Payment, paymentDecider } from '../domain/payment/state.ts';
 import { isSpent } from '../domain/transfer/leg.ts';
-import { fallenShort } from '../domain/transfer/rules.ts';
+import { fallenShort } from '../domain/transfer/record.ts';
 import { openPayouts } from '../queries/payouts.ts';
 import type { Core } from '../src/core.ts';
 import { createFailures } from '../src/postgres/failures.ts';
@@ -20,10 +20,9 @@ import {
   retryPayout,
 } from '../src/workers/payouts/byHand.ts';
 import { transfersWorkerName } from '../src/workers/payouts/worker.ts';
-import { withCore } from './core.ts';
-import { operator } from './operator.ts';
+import { withCore } from './connections.ts';
 import { print, printTable } from './print.ts';
-import { reasonOf, runProgram, tell } from './program.ts';
+import { operator, reasonOf, runProgram, tell } from './program.ts';
 
 const shownMax = 100;
 const answer_ms = 30_000;

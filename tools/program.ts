@@ -1,7 +1,11 @@
 /** What tools of the operator share: how they end, and how they tell what was decided. */
+
+import { userInfo } from 'node:os';
 import { InvalidArgumentError } from 'commander';
+import { type Chain, chains, findChain } from '../domain/chains.ts';
 import { isRefusal, type Refusal } from '../domain/decider.ts';
 import { allowSlowConnects } from '../src/lib/connectAttempts.ts';
+import type { OperatorBy } from '../src/workers/treasury/operations.ts';
 import { print, printFailure } from './print.ts';
 
 /** How every tool of the operator ends: its last words are what went wrong, and its exit code says that it did. */
@@ -34,4 +38,33 @@ export function untilInterrupted(message: string): AbortSignal {
   const stop = new AbortController();
   process.once('SIGINT', () => stop.abort(new Error(message)));
   return stop.signal;
+}
+
+// Chains as operators name them on a command line.
+
+/** By id, or by name in any letter case, of which the beginning is enough where it is one chain's alone. */
+export function namedChain(stated: string): Chain | undefined {
+  const text = stated.trim().toLowerCase();
+  const byId = findChain(text);
+  if (byId || text === '') return byId;
+  const called = chains.filter(({ name }) => name.toLowerCase().startsWith(text));
+  return called.find(({ name }) => name.toLowerCase() === text) ?? (called.length === 1 ? called[0] : undefined);
+}
+
+/** All that can be named, for a message that says so. */
+export const chainNames = (): string => chains.map(({ id, name }) => `${name} (${id})`).join(', ');
+
+// Who runs a tool of the operator, for the audit trail.
+
+/** By the name of the account that asked sudo for this, else of the one that the process runs in; a container's may have a number only. */
+export function operator(): OperatorBy {
+  return { cause: `operator:${process.env['SUDO_USER'] || accountName()}` };
+}
+
+function accountName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return String(process.getuid?.() ?? 'unknown');
+  }
 }

@@ -11,8 +11,7 @@ import { migrate } from '../src/postgres/migrate.ts';
 import { findLost, forgetLost } from '../src/readmodels/logSetBack.ts';
 import { type RebuildDeps, rebuild } from '../src/readmodels/rebuild.ts';
 import { openEventStore } from '../src/store/client.ts';
-import { believed } from './believed.ts';
-import { connections, masterKeyOf } from './connections.ts';
+import { believed, connections, masterKeyOf } from './connections.ts';
 import { print, printError } from './print.ts';
 import { runProgram, untilInterrupted } from './program.ts';
 

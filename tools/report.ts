@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { loadEnvFile } from 'node:process';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { chainIds } from '../domain/chains.ts';
-import { coinOf } from '../domain/coins.ts';
-import { formatAmount, microUsdDecimals } from '../domain/money.ts';
+import { coinOf, formatAmount, microUsdDecimals } from '../domain/money.ts';
 import { readCoin } from '../src/chains/money/coins.ts';
 import { createReader } from '../src/environment/reader.ts';
 import { openDatabase } from '../src/postgres/database.ts';
@@ -14,9 +13,8 @@ import { systemClock } from '../src/process/system.ts';
 import { databaseUrlOf } from './connections.ts';
 import { print } from './print.ts';
 import { runProgram } from './program.ts';
-import { askAll, type CoinPrices } from './report/ask.ts';
-import { type Month, monthNamed } from './report/month.ts';
 import { reportPage } from './report/page.ts';
+import { askAll, type CoinPrices, type Month, monthNamed } from './report/questions.ts';
 
 interface Options {
   readonly month: Month;

@@ -3,13 +3,13 @@ import { SingleBar } from 'cli-progress';
 import { Command, InvalidArgumentError } from 'commander';
 import { chainOf, findChain } from '../domain/chains.ts';
 import { formatAmount } from '../domain/money.ts';
-import { lower } from '../src/lib/bigints.ts';
+import { lower } from '../src/lib/mapLimit.ts';
 import { createFailures } from '../src/postgres/failures.ts';
 import { createUnreadableNotes } from '../src/postgres/unreadable.ts';
 import { payinRange } from '../src/workers/payins/index.ts';
 import type { HandledTransfer } from '../src/workers/payins/range.ts';
 import { newsMax, type Rescanned, rescan } from '../src/workers/payins/rescan.ts';
-import { withCore } from './core.ts';
+import { withCore } from './connections.ts';
 import { print, printTable } from './print.ts';
 import { runProgram, untilInterrupted } from './program.ts';
 

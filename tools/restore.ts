@@ -4,7 +4,7 @@ import { SingleBar } from 'cli-progress';
 import { Command, Option } from 'commander';
 import { passphraseFrom } from '../src/environment/keystore.ts';
 import { openEventStore } from '../src/store/client.ts';
-import { restore } from './backup/restore.ts';
+import { restore } from './backup/archive.ts';
 import { hasSecrets, restoreSecrets } from './backup/secrets.ts';
 import { eventStoreOf, type Where } from './connections.ts';
 import { print } from './print.ts';

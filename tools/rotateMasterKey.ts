@@ -9,11 +9,9 @@ import { randomIds, systemClock } from '../src/process/system.ts';
 import { openEventStore } from '../src/store/client.ts';
 import { spawnEmbeddedNode } from '../src/store/node/spawn.ts';
 import { connections, masterKeyOf, type Where } from './connections.ts';
-import { changeMasterKey } from './masterKey/change.ts';
-import type { Keys } from './masterKey/reseal.ts';
-import { operator } from './operator.ts';
+import { changeMasterKey, type Keys } from './masterKey/change.ts';
 import { print, printError } from './print.ts';
-import { runProgram, untilInterrupted } from './program.ts';
+import { operator, runProgram, untilInterrupted } from './program.ts';
 
 const options = new Command()
   .name('rotate-master-key')

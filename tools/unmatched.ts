@@ -7,10 +7,9 @@ import { addressBook } from '../src/chains/families.ts';
 import type { Core } from '../src/core.ts';
 import { createFailures } from '../src/postgres/failures.ts';
 import { payoutCostsOf } from '../src/workers/refunds/index.ts';
-import { withCore } from './core.ts';
-import { operator } from './operator.ts';
+import { withCore } from './connections.ts';
 import { print, printTable } from './print.ts';
-import { reasonOf, runProgram, tell } from './program.ts';
+import { operator, reasonOf, runProgram, tell } from './program.ts';
 
 const shownMax = 200;
 /** More than the chains together keep. */

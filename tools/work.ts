@@ -1,11 +1,11 @@
 /** `npm run work -- …`: lists failed and parked work for the operator, and has it tried again. */
 import { Command } from 'commander';
+import { paymentIdIn } from '../queries/getPayment.ts';
 import { failedWork } from '../queries/operations.ts';
-import { paymentIdIn } from '../queries/paymentId.ts';
 import { openDatabase } from '../src/postgres/database.ts';
 import { createFailures } from '../src/postgres/failures.ts';
 import { systemClock } from '../src/process/system.ts';
-import { readEnvironment } from './core.ts';
+import { readEnvironment } from './connections.ts';
 import { print, printTable } from './print.ts';
 import { runProgram } from './program.ts';
 

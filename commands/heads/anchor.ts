@@ -7,10 +7,10 @@
  * operation's stream, one tells; the other finds it done.
  */
 import type { ChainId } from '../../domain/chains.ts';
-import { coinOf } from '../../domain/coins.ts';
 import { assert, isRefusal } from '../../domain/decider.ts';
 import type { HeadsEvent } from '../../domain/heads/events.ts';
 import { type Anchor, tellAnchor } from '../../domain/heads/heads.ts';
+import { coinOf } from '../../domain/money.ts';
 import { epochMs, hour_ms, type Instant } from '../../domain/time.ts';
 import { type Operation, operation } from '../../domain/treasury/operation.ts';
 import type { OperationOrdered } from '../../domain/treasury/operationEvents.ts';
@@ -18,8 +18,7 @@ import { currentState, type Handle } from '../handle.ts';
 import type { Clock } from '../ports.ts';
 import { begin, lookAfter, newestNumber } from '../sweeps/numbered.ts';
 import { hashOfHead } from './chain.ts';
-import { entriesBack, type HeadsReading, newestHead } from './newest.ts';
-import { appendEntry, followKey, type HeadKeys } from './sign.ts';
+import { appendEntry, entriesBack, followKey, type HeadKeys, type HeadsReading, newestHead } from './sign.ts';
 
 export interface AnchorDeps extends HeadsReading {
   readonly handle: Handle;

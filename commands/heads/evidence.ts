@@ -7,10 +7,8 @@ import type { HeadSigned } from '../../domain/heads/events.ts';
 import { linkOf } from '../codec.ts';
 import { readStream } from '../handle.ts';
 import { Unavailable } from '../ports.ts';
-import type { Crown } from './crown.ts';
-import { type HeadsReading, newestHead } from './newest.ts';
-import { isUnder, type Way } from './proof.ts';
-import { findInTree, loadCrown, type TreeStore } from './treeStore.ts';
+import { type HeadsReading, newestHead } from './sign.ts';
+import { type Crown, findInTree, isUnder, loadCrown, type TreeStore, type Way } from './tree.ts';
 
 export interface EvidenceDeps extends HeadsReading {
   readonly tree: Pick<TreeStore, 'progress' | 'parts' | 'leavesIn'>;

@@ -2,9 +2,17 @@
 import type { StoredEvent } from '../../domain/decider.ts';
 import type { Instant } from '../../domain/time.ts';
 import { ChainBroken, linkOf } from '../codec.ts';
-import { bucketOf, type Crown } from './crown.ts';
-import { keyOf, type Part } from './tree.ts';
-import { type KeptLeaf, type Progress, partOf, type TreeChange, TreeDamaged } from './treeStore.ts';
+import {
+  bucketOf,
+  type Crown,
+  type KeptLeaf,
+  keyOf,
+  type Part,
+  type Progress,
+  partOf,
+  type TreeChange,
+  TreeDamaged,
+} from './tree.ts';
 
 /** A stream's newer events: what they follow, and the newest. */
 interface Move extends KeptLeaf {

@@ -1,6 +1,6 @@
 /** What a chain family implements of sweeps: what deposits hold, and in which transactions it goes to the treasury. */
 import type { ChainId, Token } from '../../domain/chains.ts';
-import type { FlushedDeposit } from '../../domain/transfer/form.ts';
+import type { FlushedDeposit } from '../../domain/transfer/shapes.ts';
 
 /** A deposit that money was recorded at, of a payment that is over. */
 export interface PaidDeposit {

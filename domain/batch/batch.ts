@@ -6,9 +6,7 @@
 import { type Decider, type Decision, InvariantBroken, isRefusal, refuse } from '../decider.ts';
 import { unitsText } from '../money.ts';
 import type { Instant } from '../time.ts';
-import { referenceOf } from '../transfer/key.ts';
-import { canLand, newLeg, type TransferLeg } from '../transfer/leg.ts';
-import type { Owed } from '../transfer/owed.ts';
+import { canLand, newLeg, type Owed, stepOf, type TransferLeg, type TransferStep } from '../transfer/leg.ts';
 import {
   conclude,
   evolveLeg,
@@ -20,8 +18,7 @@ import {
   sign,
   unprefixed,
 } from '../transfer/record.ts';
-import type { DeathProof, SignedAttempt } from '../transfer/shapes.ts';
-import { stepOf, type TransferStep } from '../transfer/step.ts';
+import { type DeathProof, referenceOf, type SignedAttempt } from '../transfer/shapes.ts';
 import { type BatchOpened, type Member, membersMax, type PayoutBatchEvent } from './events.ts';
 
 /** Of the events that every transfer has. */

@@ -2,7 +2,7 @@
 import { type Decision, isRefusal, type Refusal, refuse } from '../decider.ts';
 import type { Instant } from '../time.ts';
 import type { IssuedKey, MerchantEvent } from './events.ts';
-import { readLabel } from './label.ts';
+import { readLabel } from './profile.ts';
 import { type KnownKey, type MerchantState, ofRegistered, worksAt } from './state.ts';
 
 export const keyNameMax = 100;

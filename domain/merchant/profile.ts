@@ -1,9 +1,47 @@
 /** What an app shows of itself to those who pay. The log holds the digest alone: names and contacts can be removed. */
 import { type Decision, isRefusal, type Refusal, refuse } from '../decider.ts';
 import { type MerchantEvent, type ProfileField, profileFields } from './events.ts';
-import { readHttpsUrl } from './httpsUrl.ts';
-import { readLabel } from './label.ts';
 import { type MerchantState, ofRegistered } from './state.ts';
+
+export const urlMax = 2_048;
+
+/**
+ * Reads a URL that somebody states. Scheme and host may be in any case. What a URL parser would drop or bend without a word is refused:
+ * spaces, control characters, backslashes, and, where it is never sent, a fragment.
+ *
+ * @param field its name in the request
+ * @returns the canonical URL
+ */
+export function readHttpsUrl(
+  text: string,
+  field: string,
+  { fragment }: { readonly fragment: boolean },
+): string | Refusal {
+  const refused = (problem: string) => refuse('invalidRequest', `${field} ${problem}`, `/${field}`);
+  if (!/^https:\/\/[^/]/i.test(text)) return refused('must start with https:// and a host');
+  if (/[\s\\\p{C}]/u.test(text))
+    return refused('must hold no space, control character or backslash: write it percent-encoded');
+  if (!URL.canParse(text)) return refused('is no URL');
+  const url = new URL(text);
+  if (url.username || url.password) return refused('must not hold a user name or password: they would be stored');
+  if (!fragment && text.includes('#')) return refused('must not hold a fragment (#): it is never sent');
+  if (url.href.length > urlMax) return refused(`is longer than ${urlMax} characters`);
+  return url.href;
+}
+
+/** Control characters, those that turn or hide text, private ones, halves of pairs, line ends. */
+const unshowable = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]/u;
+
+/**
+ * Reads what people call something: one line, without spaces around it.
+ *
+ * @param pointer of the field that states it
+ */
+export function readLabel(text: string, max: number, pointer: string): string | Refusal {
+  const label = text.trim().normalize('NFC');
+  if (label !== '' && label.length <= max && !unshowable.test(label)) return label;
+  return refuse('invalidRequest', `${pointer} must be 1 to ${max} visible characters on one line`, pointer);
+}
 
 /** Every field may be unset. */
 export type Profile = { readonly [F in ProfileField]: string | null };

@@ -1,7 +1,8 @@
 /** What payers of an app may choose to pay from. */
-import { chainOf, findToken } from '../chains.ts';
-import { type Decision, refuse } from '../decider.ts';
-import type { MerchantEvent, PayFrom } from './events.ts';
+import { type ChainId, chainOf, findToken } from '../chains.ts';
+import { type Decision, isRefusal, type Refusal, refuse } from '../decider.ts';
+import { type AmountPolicy, isSamePolicy, lateMax_minutes, toleranceMax } from '../payment/amountPolicy.ts';
+import type { FeeTier, MerchantEvent, PayFrom } from './events.ts';
 import { type MerchantState, ofRegistered } from './state.ts';
 
 /** Chains and tokens; payments created from now on offer them beside their own. An empty list offers nothing. */
@@ -16,3 +17,128 @@ export function setPayFrom(state: MerchantState, payFrom: PayFrom): Decision<Mer
 }
 
 const keyOf = ({ chainId, tokenSymbol }: PayFrom[number]): string => `${chainId} ${tokenSymbol}`;
+
+// What an app lets happen with money that is not what was agreed, for payments created from now on.
+
+export function setPolicy(state: MerchantState, policy: AmountPolicy): Decision<MerchantEvent> {
+  const unfit = unfitness(policy);
+  if (unfit) return unfit;
+  return ofRegistered(state, isSamePolicy(state.policy, policy) ? [] : [{ type: 'PolicySet', data: policy }]);
+}
+
+function unfitness({ tolerance, late, lateWithin_minutes: within }: AmountPolicy): Refusal | undefined {
+  const { basisPoints, most_microUsd } = tolerance;
+  if (!Number.isInteger(basisPoints) || basisPoints < 0 || basisPoints > toleranceMax.basisPoints)
+    return wrong(`a whole number of basis points from 0 to ${toleranceMax.basisPoints}`, '/tolerance/basisPoints');
+  if (BigInt(most_microUsd) > toleranceMax.most_microUsd)
+    return wrong(`at most ${toleranceMax.most_microUsd / 1_000_000n} dollars`, '/tolerance/most');
+  // One of the two alone forgives nothing: both bounds hold.
+  if (basisPoints > 0 !== BigInt(most_microUsd) > 0n)
+    return wrong('both above zero, or both zero: an amount may be short by both at most', '/tolerance');
+  if (!Number.isInteger(within) || within < 0 || within > lateMax_minutes)
+    return wrong(`a whole number of minutes from 0 to ${lateMax_minutes}`, '/lateWithinMinutes');
+  if (late === 'accept' && within === 0)
+    return wrong('above zero where late money is accepted: say for how long', '/lateWithinMinutes');
+  if (late !== 'accept' && within > 0) return wrong('0 where late money is not accepted', '/lateWithinMinutes');
+  return undefined;
+}
+
+const wrong = (must: string, pointer: string): Refusal => refuse('invalidRequest', `must be ${must}`, pointer);
+
+// Which sites may show an app's payment pages in a frame. They go into a header of those pages, so nothing but plain origins gets here.
+
+export const embeddingSitesMax = 10;
+/** Far above a host's name (253) with scheme and port. */
+export const siteMax = 300;
+
+/** Where one tries things out: browsers take these for safe without TLS. */
+const onThisMachine = /^http:\/\/(localhost|127\.0\.0\.1)(:\d+)?$/;
+/** Labels of letters, digits and hyphens; the last one begins with a letter, so that no IP address is among them. */
+const atHttps = /^https:\/\/([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z]([a-z0-9-]{0,61}[a-z0-9])?(:\d+)?$/;
+
+export interface SitesStated {
+  readonly sites: readonly string[];
+  /** Whether pages that are served by this machine itself count: in a sandbox. */
+  readonly local: boolean;
+}
+
+/** Replaces the whole list; an empty one stops all framing. What is stated in another order, twice or in capitals is the same. */
+export function setEmbeddingSites(state: MerchantState, { sites, local }: SitesStated): Decision<MerchantEvent> {
+  if (sites.length > embeddingSitesMax) return refused(`must hold ${embeddingSitesMax} sites at most`);
+  const read: string[] = [];
+  for (const [n, text] of sites.entries()) {
+    const site = readSite(text, local, `/sites/${n}`);
+    if (isRefusal(site)) return site;
+    read.push(site);
+  }
+  const next = [...new Set(read)].toSorted();
+  const same = next.join() === state.embeddingSites.join();
+  return ofRegistered(state, same ? [] : [{ type: 'EmbeddingSitesSet', data: { sites: next } }]);
+}
+
+/**
+ * Reads a site as an origin (HTML standard, 7.1.1): scheme, host and, where it is not the usual one, port. A page of it is not
+ * meant: whoever can write one page of a site can frame from all of them.
+ *
+ * @returns as browsers spell it in `event.origin`: lower case, international names in ASCII
+ */
+function readSite(text: string, local: boolean, pointer: string): string | Refusal {
+  const kinds = local ? 'https://, http://localhost or http://127.0.0.1' : 'https://';
+  const wrong = `cannot be allowed: state it like https://shop.example, beginning with ${kinds}, without a path, a wildcard or an IP address`;
+  // Backslashes, user names, paths, queries and fragments are not dropped without a word, as a URL parser would.
+  const isOrigin = text.length <= siteMax && /^https?:\/\/[^\s/\\?#@%]+\/?$/i.test(text) && URL.canParse(text);
+  const { origin } = isOrigin ? new URL(text) : { origin: 'null' };
+  return atHttps.test(origin) || (local && onThisMachine.test(origin)) ? origin : refused(wrong, pointer);
+}
+
+const refused = (problem: string, pointer = '/sites'): Refusal =>
+  refuse('invalidRequest', `${pointer} ${problem}`, pointer);
+
+// The fees that the operator has agreed with a merchant, route by route. A payment's terms keep the one that was in force.
+
+export const feeTiersMax = 64;
+/** No fee is more: ten dollars, and a tenth. */
+export const feeMax = { fixed_microUsd: 10_000_000n, basisPoints: 1_000 } as const;
+
+/** From one chain to another; null for every chain. */
+export type FeeRoute = Pick<FeeTier, 'sourceChainId' | 'destinationChainId'>;
+
+/** Sets the fee of a route, in place of the one that it had. */
+export function setFee(state: MerchantState, tier: FeeTier): Decision<MerchantEvent> {
+  const unfit = feesUnfitness(tier);
+  if (unfit) return unfit;
+  const known = state.fees.find((each) => isSameRoute(each, tier));
+  if (known && isSameFee(known, tier)) return [];
+  if (!known && state.fees.length >= feeTiersMax)
+    return refuse('invalidRequest', `an app has at most ${feeTiersMax} fees: remove one first`);
+  const others = state.fees.filter((each) => each !== known);
+  return ofRegistered(state, [{ type: 'FeesSet', data: { fees: [...others, tier] } }]);
+}
+
+/** The route's fee is again what a less particular one says, and at last the installation's. */
+export function removeFee(state: MerchantState, route: FeeRoute): Decision<MerchantEvent> {
+  const left = state.fees.filter((each) => !isSameRoute(each, route));
+  if (left.length < state.fees.length) return ofRegistered(state, [{ type: 'FeesSet', data: { fees: left } }]);
+  return refuse('notFound', 'the app has no fee of its own for this route: look at those that it has');
+}
+
+/** The fee that holds for a route: one for both of its chains before one for its source, that before one for its destination. */
+export const feeFor = (fees: readonly FeeTier[], source: ChainId, destination: ChainId): FeeTier | undefined => {
+  const of = (from: ChainId | null, to: ChainId | null) =>
+    fees.find((each) => each.sourceChainId === from && each.destinationChainId === to);
+  return of(source, destination) ?? of(source, null) ?? of(null, destination) ?? of(null, null);
+};
+
+const isSameRoute = (a: FeeRoute, b: FeeRoute): boolean =>
+  a.sourceChainId === b.sourceChainId && a.destinationChainId === b.destinationChainId;
+
+const isSameFee = (a: FeeTier, b: FeeTier): boolean =>
+  a.fixed_microUsd === b.fixed_microUsd && a.basisPoints === b.basisPoints && a.belowCost === b.belowCost;
+
+function feesUnfitness({ fixed_microUsd, basisPoints }: FeeTier): Refusal | undefined {
+  if (BigInt(fixed_microUsd) > feeMax.fixed_microUsd)
+    return refuse('invalidRequest', `must be at most ${feeMax.fixed_microUsd / 1_000_000n} dollars`, '/fixed');
+  if (!Number.isInteger(basisPoints) || basisPoints < 0 || basisPoints > feeMax.basisPoints)
+    return refuse('invalidRequest', `must be a whole number from 0 to ${feeMax.basisPoints}`, '/basisPoints');
+  return undefined;
+}

@@ -1,7 +1,7 @@
 /** Where an app is told of its payments, and the secret that signs what it is told. */
 import { type Decision, isRefusal, type Refusal, refuse } from '../decider.ts';
 import type { MerchantEvent, RotatedSecret } from './events.ts';
-import { readHttpsUrl } from './httpsUrl.ts';
+import { readHttpsUrl } from './profile.ts';
 import { type MerchantState, ofRegistered } from './state.ts';
 
 /** @param url null stops webhooks for payments created from now on; payments that exist keep theirs */

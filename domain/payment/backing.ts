@@ -2,12 +2,21 @@
 import { isListed } from '../chains.ts';
 import { isRefusal, type Refusal, refuse } from '../decider.ts';
 import { larger, rescaleUp } from '../money.ts';
-import { canLand, type Order, type TransferLeg } from '../transfer/leg.ts';
-import { type Payin, sumOf } from './counting.ts';
+import type { Instant } from '../time.ts';
+import {
+  canLand,
+  newLeg,
+  type Order,
+  type Owed,
+  stepOf,
+  type TransferLeg,
+  type TransferStep,
+} from '../transfer/leg.ts';
+import { referenceOf } from '../transfer/shapes.ts';
+import { type Funding, lostFunding, type Payin, sumOf } from './counting.ts';
 import type { Transfer } from './events.ts';
-import type { Funding } from './funding.ts';
 import { type Asset, familyOf, isSameAsset } from './sources.ts';
-import type { Payment, Refund } from './state.ts';
+import type { Payment, PaymentState, Refund } from './state.ts';
 
 export interface Backing {
   /** All of one chain and token, in the catalogue's decimals. */
@@ -110,3 +119,48 @@ const unbacked = (why: string): Refusal => refuse('forbidden', why);
 /** Nothing is signed for a refund then. What is signed can still land. */
 export const lostBacking = (p: Payment, { order }: Pick<Refund, 'order'>): boolean =>
   isRefusal(refundBacking(p, order));
+
+// The transfers that a payment owes: its payout and its refunds.
+
+export const owedBy = (p: Payment): readonly Owed[] => {
+  const payout = payoutOwed(p);
+  return [...(payout ? [payout] : []), ...refundsOwed(p)];
+};
+
+/** Undefined before the payment is funded. What is funded is owed, ordered or not. */
+export function payoutOwed(p: Payment): Owed | undefined {
+  if (!p.funded) return undefined;
+  const { paymentId: id, appId, destination } = p.terms;
+  const { chainId, token, receiverAddress: receiver, receiverMemo } = destination;
+  const leg = p.payout ?? newLeg({ chainId, token, receiver, receiverMemo, amount: p.funded.payout });
+  const isHeld = lostFunding(p) || p.payoutHeld !== null;
+  const step = p.closed ? ({ do: 'done' } as const) : p.batch && !leg.settled ? batched : stepOf(leg, isHeld);
+  const due = step.do === 'sign' && !p.payout ? ({ do: 'order' } as const) : step;
+  const key = { kind: 'payout', id, part: 1 } as const;
+  return { key, purpose: { kind: 'payout', reference: referenceOf(key) }, appId, leg, step: due };
+}
+
+/** Its own single step waits for the batch. */
+const batched = { do: 'batched' } as const;
+
+const refundsOwed = (p: Payment): readonly Owed[] =>
+  p.refunds.map((leg) => {
+    const key = { kind: 'refund', id: p.terms.paymentId, part: leg.refund } as const;
+    const purpose = { kind: 'refund', reference: referenceOf(key) } as const;
+    const step = leg.calledOff === null ? stepOf(leg, lostBacking(p, leg)) : ({ do: 'done' } as const);
+    return { key, purpose, appId: p.terms.appId, leg, step };
+  });
+
+/** What the process owes the payment now; its refunds are owed besides (owed.ts). Subscribers only interpret it. */
+export type Step =
+  | { readonly do: 'wait'; readonly until: Instant }
+  /** Past its time and not funded: expires once the chain's final scan has passed expiresAt. */
+  | { readonly do: 'expire' }
+  | TransferStep;
+
+/** Pure: same state and time, same step. */
+export function nextStep(p: PaymentState, now: Instant): Step {
+  if (!p || p.closed) return { do: 'done' };
+  const { expiresAt } = p.terms;
+  return payoutOwed(p)?.step ?? (now <= expiresAt ? { do: 'wait', until: expiresAt } : { do: 'expire' });
+}

@@ -1,10 +1,40 @@
 /** What came in for a payment: whether it counts, and what the payment is paid from by it. */
 import type { ChainId } from '../chains.ts';
+import { larger, microUsdDecimals, rescale, smaller } from '../money.ts';
 import { type Instant, minute_ms, plus } from '../time.ts';
-import { type BounceCode, type PaymentCreated, type Transfer, transferId } from './events.ts';
-import type { Funding } from './funding.ts';
-import { type Asset, type Deposits, familyOf, isSameAsset, type Source, type Sources, termsFrom } from './sources.ts';
-import { dueFrom } from './tolerance.ts';
+import { type BounceCode, type PaymentCreated, type PaymentEventData, type Transfer, transferId } from './events.ts';
+import {
+  type Asset,
+  type Deposits,
+  familyOf,
+  isSameAsset,
+  leastOf,
+  type Source,
+  type Sources,
+  termsFrom,
+} from './sources.ts';
+
+// How much less than agreed still pays.
+
+type Forgiving = Pick<PaymentCreated, 'policy' | 'destination'>;
+
+/** In the source's units, by the app's policy; nothing where any amount is taken. Never so much that too little is left to pay out. */
+export function forgivenOf(
+  { policy, destination }: Forgiving,
+  { amount, token }: Pick<Source, 'amount' | 'token'>,
+): bigint {
+  if (!policy || amount === null || destination.amount === null) return 0n;
+  const { basisPoints, most_microUsd } = policy.tolerance;
+  const share = (BigInt(amount) * BigInt(basisPoints)) / 10_000n;
+  const most = rescale(BigInt(most_microUsd), microUsdDecimals, token.decimals);
+  const spare = BigInt(destination.amount) - larger(BigInt(policy.leastPayout), 1n);
+  const spared = rescale(larger(spare, 0n), destination.token.decimals, token.decimals);
+  return smaller(smaller(share, most), spared);
+}
+
+/** The least that pays from this source. */
+export const dueFrom = (terms: Forgiving, source: Pick<Source, 'amount' | 'limits' | 'token'>): bigint =>
+  leastOf(source) - forgivenOf(terms, source);
 
 /** Why a transfer counts towards the payment, or is only held for a refund. */
 export type Standing = 'counted' | 'late' | 'surplus' | 'wrongToken' | 'wrongChain' | 'otherSender';
@@ -133,3 +163,30 @@ export function lostFunding({ funded, payins }: Pick<Paid, 'funded' | 'payins'>)
 }
 
 export const sumOf = (payins: readonly Payin[]): bigint => payins.reduce((sum, payin) => sum + payin.amount, 0n);
+
+// What funded a payment and how it is divided.
+
+/** All in source units, except payout in destination units: received = payout + fee + excess + dust. */
+export interface Funding {
+  readonly rule: PaymentEventData<'PaymentFunded'>['rule'];
+  readonly transferIds: readonly string[];
+  readonly received: bigint;
+  readonly sourceAmount: bigint;
+  readonly fee: bigint;
+  readonly excess: bigint;
+  readonly dust: bigint;
+  readonly payout: bigint;
+  readonly fundedAt: Instant;
+}
+
+export const fundingOf = (data: PaymentEventData<'PaymentFunded'>): Funding => ({
+  rule: data.rule,
+  transferIds: data.transferIds,
+  received: BigInt(data.received),
+  sourceAmount: BigInt(data.sourceAmount),
+  fee: BigInt(data.fee),
+  excess: BigInt(data.excess),
+  dust: BigInt(data.dust),
+  payout: BigInt(data.payout),
+  fundedAt: data.fundedAt,
+});

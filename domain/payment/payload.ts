@@ -3,8 +3,7 @@
  * The API's schemas describe the same fields; the type checker compares them.
  */
 import { type Instant, minute_ms, plus } from '../time.ts';
-import type { RefundView } from './refundView.ts';
-import type { PaymentView } from './view.ts';
+import type { PaymentView, RefundView } from './view.ts';
 
 /**
  * `data` of a webhook, the same schema for all events: the payment without metadata, webhookUrl, webhookSecretSource, paymentLink and

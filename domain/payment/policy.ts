@@ -5,7 +5,7 @@ import type { PolicyRule, Verdict } from './amountPolicy.ts';
 import { type Payin, sumOf } from './counting.ts';
 import type { BounceCode, PaymentEvent } from './events.ts';
 import { orderedBy, type Refundable, refundable } from './refund.ts';
-import { type KnownSigner, provenShares } from './refundShares.ts';
+import { type KnownSigner, provenShares } from './refundOrder.ts';
 import { isSameAsset } from './sources.ts';
 import type { Payment } from './state.ts';
 

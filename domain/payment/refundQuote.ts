@@ -1,7 +1,6 @@
 /** What refunds would come to, before anything is ordered. Amounts in smallest units. */
 import type { Refundable } from './refund.ts';
-import type { PlannedRefund } from './refundOrder.ts';
-import type { OwnMoney } from './refundShares.ts';
+import type { OwnMoney, PlannedRefund } from './refundOrder.ts';
 
 /** Money that can go back. */
 export interface Held extends Refundable {

@@ -2,12 +2,11 @@
 import type { ChainId, TokenSymbol } from '../chains.ts';
 import { formatAmount, smaller } from '../money.ts';
 import type { Instant } from '../time.ts';
-import { counted, type Payin, type Standing, sumOf } from './counting.ts';
+import { counted, dueFrom, type Payin, type Standing, sumOf } from './counting.ts';
 import type { BounceCode, TokenRef } from './events.ts';
 import { isUnderWay, isWhollyRefunded, takenBy } from './refund.ts';
 import { isSameAsset } from './sources.ts';
 import type { Payment } from './state.ts';
-import { dueFrom } from './tolerance.ts';
 
 /**
  * Open: waiting, timeUp (the last blocks are still looked through), detected, confirming, underpaid; wrongToken, wrongChain, otherSender and late when

@@ -4,12 +4,41 @@ import { type Decider, InvariantBroken } from '../decider.ts';
 import type { Instant } from '../time.ts';
 import { newLeg, type TransferLeg } from '../transfer/leg.ts';
 import { evolveLeg, unprefixed } from '../transfer/record.ts';
-import { type Paid, paidFrom, sourceInForce, sourceOf } from './counting.ts';
-import type { PaymentCreated, PaymentEvent, PaymentEventData, TokenRef } from './events.ts';
-import { fundingOf } from './funding.ts';
+import { fundingOf, type Paid, type Payin, paidFrom, sourceInForce, sourceOf, standingOf } from './counting.ts';
+import {
+  type PaymentCreated,
+  type PaymentEvent,
+  type PaymentEventData,
+  type TokenRef,
+  type Transfer,
+  transferId,
+} from './events.ts';
 import type { AddressProof } from './refundShapes.ts';
-import { orphaned, withPayin, withPhase, withSurplus } from './seenPayins.ts';
 import { type Asset, familyOf, type Source, sourcesOf, toleratedOf } from './sources.ts';
+
+// What is known of a payment's payins once one was seen, has moved, left its chain or funded the payment.
+
+/** A transfer seen again replaces what was known of it: its block may be another one. */
+export function withPayin(p: Paid, transfer: Transfer, phase: Payin['phase']): readonly Payin[] {
+  const id = transferId(transfer);
+  const seen = { id, transfer, amount: BigInt(transfer.amount), standing: standingOf(p, transfer), phase };
+  return p.payins.some((known) => known.id === id)
+    ? p.payins.map((known) => (known.id === id ? { ...seen, moves: known.moves } : known))
+    : [...p.payins, { ...seen, moves: 0 }];
+}
+
+export const withPhase = (payins: readonly Payin[], id: string, phase: Payin['phase']): readonly Payin[] =>
+  payins.map((payin) => (payin.id === id ? { ...payin, phase } : payin));
+
+export const orphaned = (payins: readonly Payin[], id: string): readonly Payin[] =>
+  withPhase(payins, id, 'orphaned').map((payin) => (payin.id === id ? { ...payin, moves: payin.moves + 1 } : payin));
+
+/** Once a payment is funded, what funded it counts and what counted before is held: the log's word stands, whatever the rule is now. */
+export const withSurplus = (payins: readonly Payin[], funding: readonly string[]): readonly Payin[] =>
+  payins.map((payin) => {
+    if (funding.includes(payin.id)) return { ...payin, standing: 'counted' };
+    return payin.standing === 'counted' ? { ...payin, standing: 'surplus' } : payin;
+  });
 
 export interface Refund extends TransferLeg<TokenRef> {
   readonly refund: number;

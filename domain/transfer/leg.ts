@@ -4,8 +4,7 @@
  */
 import type { ChainId } from '../chains.ts';
 import type { Instant } from '../time.ts';
-import type { Form } from './form.ts';
-import type { AssetRef, Cost, DeathProof, SignedAttempt } from './shapes.ts';
+import type { AssetRef, Cost, DeathProof, Form, PurposeKind, SignedAttempt, TransferKey } from './shapes.ts';
 
 export interface Order<A extends AssetRef = AssetRef> {
   readonly chainId: ChainId;
@@ -154,3 +153,41 @@ export const decidedShort = <L extends TransferLeg>(leg: L, counts: 'as all' | '
 
 export const unsettle = <L extends TransferLeg>(leg: L): L =>
   leg.settled ? { ...leg, settled: null, attempts: withFate(leg, leg.settled.attempt, 'live') } : leg;
+
+// What the process owes a transfer now. Subscribers only interpret it.
+
+export type TransferStep =
+  /** The money is there, and the transfer is not ordered yet. */
+  | { readonly do: 'order' }
+  | { readonly do: 'sign' }
+  /** Signed and not settled: send the recorded bytes until their fate is known. */
+  | { readonly do: 'broadcast'; readonly attempts: readonly SignedAttempt[] }
+  /** Nothing can land, and nothing is signed until somebody has decided, or the money is back. */
+  | { readonly do: 'hold' }
+  /** Other streams do not have yet what this one decided: they get it before anything else is done. */
+  | { readonly do: 'tell' }
+  /** It is paid with others, and what becomes of it their batch's stream decides. */
+  | { readonly do: 'batched' }
+  | { readonly do: 'done' };
+
+/** Pure: same leg, same step. @param isHeld whether nothing new may be signed for it now */
+export function stepOf(leg: TransferLeg, isHeld = false): TransferStep {
+  if (leg.settled) return { do: 'done' };
+  if (leg.short) return { do: 'hold' };
+  const attempts = liveAttempts(leg);
+  if (attempts.length > 0) return { do: 'broadcast', attempts };
+  return isHeld ? { do: 'hold' } : { do: 'sign' };
+}
+
+// A transfer that a stream owes, as far as the stream itself knows.
+
+export interface Owed {
+  readonly key: TransferKey;
+  /** What limits count it as, and what nonces and signers know it by: the key in one text (`referenceOf`). */
+  readonly purpose: { readonly kind: PurposeKind; readonly reference: string };
+  /** Whose limits it counts for; null for what is the treasury's own. */
+  readonly appId: string | null;
+  /** Of one that is not ordered yet, the leg that it will have. */
+  readonly leg: TransferLeg;
+  readonly step: TransferStep;
+}

@@ -1,7 +1,8 @@
 /** Shapes that the events of all outgoing transfers share: part of the storage format, like the events themselves. */
+
 import Type, { type Static } from 'typebox';
 import { chainIds, tokenSymbols } from '../chains.ts';
-import { coinSymbols } from '../coins.ts';
+import { coinSymbols } from '../money.ts';
 import { Address, Amount, closed, Hash, Height, nullable, oneOf, SignedAmount, Text, Time } from '../schema.ts';
 
 export const Attempt = Type.Integer({ minimum: 1, maximum: 10_000 });
@@ -91,3 +92,105 @@ export type ShortData = Static<typeof ShortObject>;
 export type DeathProof = Static<typeof DeathProof>;
 export type Cost = Static<typeof Cost>;
 export type LandedAt = Static<typeof LandedAt>;
+
+/** What a transfer does where it is no plain transfer of a token. */
+
+export type Form =
+  /** Of the chain's own coin. */
+  | { readonly kind: 'coin' }
+  /** Takes what deposits hold of the token to the treasury, which is the receiver. */
+  | { readonly kind: 'flush'; readonly deposits: readonly FlushedDeposit[] }
+  /** Puts one of our contracts on the chain. It moves nothing; the receiver is the contract's address. */
+  | { readonly kind: 'deploy'; readonly contract: OurContract }
+  /** Lets one of our contracts, the receiver, take so much of the token on the treasury's word, in smallest units. It moves nothing. */
+  | { readonly kind: 'allow'; readonly contract: OurContract; readonly most: string }
+  /** Writes a hash on the chain, as hex, for whoever looks it up there. It moves nothing; the receiver is the treasury itself. */
+  | { readonly kind: 'anchor'; readonly hash: string }
+  /** Pays several receivers in one transaction, in this order; the order's amount is their sum, its receiver the contract that does it. */
+  | { readonly kind: 'payMany'; readonly payments: readonly PaidTogether[] };
+
+export const ourContracts = ['forwarder', 'payMany'] as const;
+export type OurContract = (typeof ourContracts)[number];
+
+export interface PaidTogether {
+  readonly paymentId: string;
+  /** Whose limits it counts for. */
+  readonly appId: string;
+  readonly receiver: string;
+  /** In smallest units. */
+  readonly amount: bigint;
+}
+
+export interface FlushedDeposit {
+  readonly address: string;
+  /** What the address, or its key, is derived from. */
+  readonly salt: string;
+}
+
+const movesNothing: ReadonlySet<string> = new Set<Form['kind']>(['flush', 'deploy', 'allow', 'anchor']);
+
+/** What an order takes of the treasury's balance of its token: flushes, deployments, allowances and anchors pay nobody. */
+export const floatTaken = ({ form, amount }: { readonly form?: Form; readonly amount: bigint }): bigint =>
+  form && movesNothing.has(form.kind) ? 0n : amount;
+
+/** Names of transfers: in streams, in nonces' purposes, in what signers are told, in to-do lists. */
+
+/** What a nonce and a signature are for, as limits count it. */
+export const purposeKinds = [
+  'payout',
+  'refund',
+  'withdrawal',
+  'sweep',
+  'deployment',
+  'cancel',
+  'batch',
+  'anchor',
+] as const;
+export type PurposeKind = (typeof purposeKinds)[number];
+
+export const transferKinds = ['payout', 'refund', 'unmatchedRefund', 'operation', 'batch'] as const;
+/** Which stream a transfer belongs to: a payment's for payouts and refunds, that of unmatched money, that of a treasury operation or of a batch of payouts. */
+export type TransferKind = (typeof transferKinds)[number];
+
+export interface TransferKey {
+  readonly kind: TransferKind;
+  /** Of the stream: payment id, transfer id of unmatched money, operation id, batch id. */
+  readonly id: string;
+  /** The number of a payment's refund, or of a way back of unmatched money; 1 for everything that a stream has one of. */
+  readonly part: number;
+}
+
+/** In one text, unique among all transfers. A payout's is its payment's id, which holds neither a slash nor begins like the others. */
+export function referenceOf({ kind, id, part }: TransferKey): string {
+  switch (kind) {
+    case 'payout':
+      return id;
+    case 'refund':
+      return `${id}/refund-${part}`;
+    case 'unmatchedRefund':
+      return part === 1 ? `unmatched-${id}` : `unmatched-${id}/refund-${part}`;
+    case 'operation':
+      return `operation-${id}`;
+    case 'batch':
+      return `batch-${id}`;
+  }
+}
+
+/** The transfer of a reference. */
+export function keyOf(reference: string): TransferKey {
+  const { id = reference, part } = /^(?<id>.+)\/refund-(?<part>\d+)$/.exec(reference)?.groups ?? {};
+  if (id.startsWith('unmatched-'))
+    return { kind: 'unmatchedRefund', id: id.slice('unmatched-'.length), part: Number(part ?? 1) };
+  if (part !== undefined) return { kind: 'refund', id, part: Number(part) };
+  if (reference.startsWith('operation-'))
+    return { kind: 'operation', id: reference.slice('operation-'.length), part: 1 };
+  if (reference.startsWith('batch-')) return { kind: 'batch', id: reference.slice('batch-'.length), part: 1 };
+  return { kind: 'payout', id: reference, part: 1 };
+}
+
+/** Of what uses up a nonce and is no transfer. */
+export const cancelReference = (nonce: bigint | null): string => `nonce ${nonce}`;
+
+/** Whether limits count it as money that leaves. */
+export const moneyLeaves = (kind: PurposeKind): boolean =>
+  kind === 'payout' || kind === 'refund' || kind === 'withdrawal' || kind === 'batch';

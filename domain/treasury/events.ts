@@ -2,8 +2,7 @@
 import Type, { type Static } from 'typebox';
 import { chainIds } from '../chains.ts';
 import { Address, Amount, closed, Hash, Height, Id, nullable, oneOf, Text, Time } from '../schema.ts';
-import { purposeKinds } from '../transfer/key.ts';
-import { LandedAt } from '../transfer/shapes.ts';
+import { LandedAt, purposeKinds } from '../transfer/shapes.ts';
 
 /** 2: a cancel's bytes are kept and it may be outbid; a nonce says what its transfer moves; what used a nonce up is asked and answered. 3: withdrawals and deployments get nonces too; what a cancel cost; what operators know of transactions
  * that nothing here records. 4: batches of payouts get nonces too. 5: the history of a network ends when the network begins anew. */
@@ -13,7 +12,7 @@ export const treasurySchemaVersion = 5;
 const Purpose = Type.Object(
   {
     kind: oneOf(purposeKinds),
-    /** Which transfer (domain/transfer/key.ts). */
+    /** Which transfer (domain/transfer/shapes.ts). */
     reference: Id,
     /** Counts the nonces that one reference used up: 1 for the first. */
     ordinal: Type.Integer({ minimum: 1, maximum: 10_000 }),

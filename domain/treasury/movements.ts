@@ -1,6 +1,6 @@
 /** What a transfer of ours did to the account that it left, once it is on its chain: one movement for each asset and reason. */
 import type { ChainId } from '../chains.ts';
-import { coinAddress } from '../coins.ts';
+import { coinAddress } from '../money.ts';
 import type { Landed, TransferLeg } from '../transfer/leg.ts';
 import type { Cost, LandedAt } from '../transfer/shapes.ts';
 

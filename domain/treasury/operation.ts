@@ -5,9 +5,7 @@
 import { type Decider, type Decision, InvariantBroken, type Refusal, refuse } from '../decider.ts';
 import { unitsText } from '../money.ts';
 import type { Instant } from '../time.ts';
-import { referenceOf } from '../transfer/key.ts';
-import { liveAttempts, newLeg, type TransferLeg } from '../transfer/leg.ts';
-import type { Owed } from '../transfer/owed.ts';
+import { liveAttempts, newLeg, type Owed, stepOf, type TransferLeg, type TransferStep } from '../transfer/leg.ts';
 import {
   conclude,
   evolveLeg,
@@ -19,8 +17,7 @@ import {
   sign,
   unprefixed,
 } from '../transfer/record.ts';
-import type { SignedAttempt } from '../transfer/shapes.ts';
-import { stepOf, type TransferStep } from '../transfer/step.ts';
+import { referenceOf, type SignedAttempt } from '../transfer/shapes.ts';
 import type { OperationEvent, OperationOrdered } from './operationEvents.ts';
 
 /** Of the events that every transfer has. */

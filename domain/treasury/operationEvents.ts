@@ -2,13 +2,13 @@
 import Type, { type Static } from 'typebox';
 import { chainIds } from '../chains.ts';
 import { Address, Amount, closed, Digest, Hash, oneOf, Text, Time } from '../schema.ts';
-import { ourContracts } from '../transfer/form.ts';
 import {
   AssetRef,
   Attempt,
   DeathProof,
   Memo,
   Orphaned,
+  ourContracts,
   Reason,
   Settled,
   Short,

@@ -1,13 +1,149 @@
 /** Why a payment is where it is: its events with the rule and the amounts of each, what is next, and what an operator can do. */
-import type { DomainEvent, StoredEvent } from '../../domain/decider.ts';
-import type { PaymentEvent } from '../../domain/payment/events.ts';
+import { type DomainEvent, type StoredEvent, unreachable } from '../../domain/decider.ts';
+import type { PaymentEvent, PaymentEventData, PaymentEventType } from '../../domain/payment/events.ts';
 import { type ChainFacts, type SituationKind, situationOf } from '../../domain/payment/situation.ts';
 import { type Payment, type PaymentState, paymentDecider } from '../../domain/payment/state.ts';
 import { type PaymentStatus, statusOf } from '../../domain/payment/view.ts';
 import type { Instant } from '../../domain/time.ts';
-import { eventSentence } from './events.ts';
+import type { TransferLeg } from '../../domain/transfer/leg.ts';
+import { type LegEvent, unprefixed } from '../../domain/transfer/record.ts';
+import type { DeathProof } from '../../domain/transfer/shapes.ts';
 import { type NextFacts, nextOf } from './next.ts';
-import { situationSentences, statusSentence } from './statuses.ts';
+import { chainName, payinSentences, policySentence, sum } from './payins.ts';
+
+// One sentence for each event of a payment: what happened, by which rule, with which amounts. No address of a payer is in it, and no secret.
+
+type Sentences = {
+  readonly [T in PaymentEventType]?: (data: PaymentEventData<T>, after: Payment) => string;
+};
+
+function created({ source, destination, fee, policy, keyless, expiresAt }: PaymentEventData<'PaymentCreated'>): string {
+  const due = source.amount === null ? `Any amount of ${source.token.symbol}` : sum(source.amount, source.token);
+  const paid = destination.amount === null ? 'what the fee leaves' : sum(destination.amount, destination.token);
+  const charged =
+    fee.amount === null
+      ? `${sum(fee.fixed, source.token)} and ${fee.basisPoints} hundredths of a percent`
+      : sum(fee.amount, source.token);
+  const terms = `It was created ${keyless ? 'without a key' : 'by its app'}. ${due} may be paid on ${chainName(source.chainId)} until ${expiresAt}; ${paid} is paid out on ${chainName(destination.chainId)}; the fee is ${charged}.`;
+  return policy ? `${terms} ${policySentence(policy)}` : `${terms} What was not agreed is held.`;
+}
+
+const reasons: Readonly<Record<PaymentEventData<'RefundRequested'>['reason'], string>> = {
+  bounced: 'what came cannot be paid out',
+  excess: 'more than agreed came',
+  held: 'it did not count',
+};
+
+const askers: Readonly<Record<NonNullable<PaymentEventData<'RefundRequested'>['requestedBy']>, string>> = {
+  operator: 'an operator',
+  owner: "the app's owner",
+  key: 'an API key of the app',
+  policy: "the app's policy",
+};
+
+const own: Sentences = {
+  PaymentCreated: created,
+  ...payinSentences,
+  PayoutRequested: ({ chainId, token, receiverAddress, amount }) =>
+    `The payout of ${sum(amount, token)} to ${receiverAddress} on ${chainName(chainId)} was ordered.`,
+  PayoutBatched: ({ batch, position }) =>
+    `The payout is paid together with others, as number ${position} of batch ${batch}: nothing is signed for it by itself until the batch lets it go.`,
+  PayoutReleased: ({ batch, reason }) =>
+    `Batch ${batch} let the payout go, which is paid by itself from now on: ${reason}`,
+  PayoutHeld: ({ reason }) => `An operator put the payout on hold: ${reason}`,
+  RefundAddressSet: ({ proof }) =>
+    proof
+      ? 'A sender has proven where his money goes back to.'
+      : 'An address for refunds was set that nothing proves: nothing goes there by itself.',
+  RefundRequested: ({ refund, amount, token, chainId, reason, requestedBy, networkFee = '0' }) =>
+    `Refund ${refund} of ${sum(amount, token)} on ${chainName(chainId)} was ordered${requestedBy ? ` by ${askers[requestedBy]}` : ''}, for ${reasons[reason]}; ${sum(networkFee, token)} are taken off for sending it.`,
+  RefundCalledOff: ({ refund, reason }) => `An operator called refund ${refund} off: ${reason}`,
+};
+
+const proofs: Readonly<Record<DeathProof['reason'], string>> = {
+  nonceUsed: 'another transaction took its place on the chain',
+  reverted: 'the chain took it up and refused it',
+  validityPassed: 'its time is over on the chain',
+  declared: 'an operator has found out that it did not land and cannot any more',
+};
+
+/** @param name `The payout` or `Refund 1` */
+function legSentence(name: string, { type, data }: LegEvent, { order }: TransferLeg): string {
+  const { symbol } = order.token;
+  switch (type) {
+    case 'Signed':
+      return `${name}: attempt ${data.attempt} was signed and recorded before it was sent: transaction ${data.hash}${data.nonce === null ? '' : `, nonce ${data.nonce} of ${data.account}`}.`;
+    case 'Died':
+      return `${name}: attempt ${data.attempt} can never land, which is proven (${data.proof.reason}): ${proofs[data.proof.reason]}. Only therefore another one may be signed.`;
+    case 'Confirmed':
+      return `${name} is final: transaction ${data.hash} in block ${data.blockNumber} brought all that was ordered.`;
+    case 'Orphaned':
+      return `${name}: the block of ${data.hash} left the chain; the same bytes are sent again, so that nothing is paid twice.`;
+    case 'Short':
+      return `${name} landed, and only ${sum(data.arrived, order.token)} of ${sum(order.amount, order.token)} arrived: nothing more is signed until an operator has decided.`;
+    case 'Accepted':
+      return `${name}: an operator counts less ${symbol} as all that was ordered: ${data.reason}`;
+    case 'Retried':
+      return `${name}: an operator had it go on: ${data.reason}`;
+    default:
+      return unreachable(type);
+  }
+}
+
+/** @param after the payment right after the event. Undefined for an event that has no sentence: there is none, a spec goes over all. */
+export function eventSentence(event: PaymentEvent, after: Payment): string | undefined {
+  const sentence = own[event.type] as ((data: PaymentEvent['data'], after: Payment) => string) | undefined;
+  if (sentence) return sentence(event.data, after);
+  const payout = unprefixed('Payout', event);
+  if (payout && after.payout) return legSentence('The payout', payout, after.payout);
+  const number = 'refund' in event.data ? event.data.refund : undefined;
+  const refund = after.refunds.find((each) => each.refund === number);
+  const recorded = unprefixed('Refund', event);
+  return recorded && refund ? legSentence(`Refund ${number}`, recorded, refund) : undefined;
+}
+
+// One sentence for each status, and one for each situation of its money.
+
+const of: Readonly<Record<PaymentStatus, (p: Payment) => string>> = {
+  payment_unpaid: () => 'No money that counts has come yet.',
+  payment_started: () => 'Money has come, and it is not all there or not final on its chain yet.',
+  payment_payin_completed: () => 'The money is there for good; the payout is not signed yet.',
+  payment_bridging: ({ terms }) =>
+    `The money is there for good; the payout on ${chainName(terms.destination.chainId)} is ordered and not signed yet.`,
+  payment_payout_started: ({ terms }) =>
+    `The payout is signed and recorded; it is not final on ${chainName(terms.destination.chainId)} yet.`,
+  payment_payout_completed: ({ terms }) =>
+    `The receiver has the money: the payout is final on ${chainName(terms.destination.chainId)}.`,
+  payment_completed: ({ terms }) =>
+    `The receiver has the money: the payout is final on ${chainName(terms.destination.chainId)}, the chain that it was paid on.`,
+  payment_bounced: () => 'Money came and cannot be paid out: it is held, and can go back.',
+  payment_expired: () => 'Its time was over before the money came.',
+  payment_refunded: () => 'What came has gone back, final on its chain.',
+};
+
+export const statusSentence = (p: Payment): string => of[statusOf(p)](p);
+
+export const situationSentences: Readonly<Record<SituationKind, string>> = {
+  waiting: 'It waits for its payer.',
+  timeUp:
+    'By the clock its time is over; it ends as soon as the blocks of its last moments have been read to their final depth.',
+  detected: 'All that is due has been seen in a block, and nothing above it yet.',
+  confirming: 'All that is due has been seen; blocks above it are being counted.',
+  underpaid: 'Less than is due has come: the rest may still come until its time is over.',
+  paid: 'What came is final and pays for it.',
+  payingOut: 'The payout is on its way.',
+  completed: 'Nothing is left to be done.',
+  expired: 'Nothing came in time. What comes later is recorded and held.',
+  late: 'Only money that came too late is there.',
+  wrongToken: 'Only another token than agreed is there.',
+  wrongChain: 'Only money on another chain than agreed is there.',
+  otherSender: 'Only money of another sender than announced is there.',
+  tooLow: 'Less than agreed came in time.',
+  tooHigh: 'More than the accepted limit came.',
+  unpayable: 'Its receiver cannot be paid.',
+  refunding: 'Money is on its way back.',
+  refunded: 'All that came has gone back.',
+};
 
 export interface Explanation {
   readonly paymentId: string;

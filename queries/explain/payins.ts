@@ -1,5 +1,5 @@
 /** Sentences about money that came in: what counts, by which rule, and what is held. */
-
+import { type ChainId, chainOf } from '../../domain/chains.ts';
 import { formatAmount, microUsdDecimals } from '../../domain/money.ts';
 import type { PolicyRule, PolicyTerms, Verdict } from '../../domain/payment/amountPolicy.ts';
 import type { Standing } from '../../domain/payment/counting.ts';
@@ -7,7 +7,19 @@ import { type BounceCode, type PaymentEventData, transferId } from '../../domain
 import type { Held } from '../../domain/payment/situation.ts';
 import type { Payment } from '../../domain/payment/state.ts';
 import { addressesIn } from '../../domain/payment/view.ts';
-import { chainName, sum } from './words.ts';
+
+// What sentences about payments share.
+
+export const chainName = (id: ChainId): string => chainOf(id).name;
+
+interface Unit {
+  readonly symbol: string;
+  readonly decimals: number;
+}
+
+/** Smallest units as `10.01 USDC`. */
+export const sum = (units: bigint | string, { symbol, decimals }: Unit): string =>
+  `${formatAmount(BigInt(units), decimals)} ${symbol}`;
 
 const standings: Readonly<Record<Standing, string>> = {
   counted: 'It counts.',

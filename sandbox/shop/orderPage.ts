@@ -1,14 +1,9 @@
 /** One order from its first to its last moment, on one screen: what was ordered, paying, what the shop learned, the receipt. */
 import type { VNode } from 'preact';
-import { shortAddress } from '../../web/parts/address.ts';
-import { card, inside, pairs } from '../../web/parts/boxes.ts';
-import { copyButton } from '../../web/parts/button.ts';
-import { amount } from '../../web/parts/cells.ts';
-import { statusChip, wordOf } from '../../web/parts/chip.ts';
+import { card, inside, notice, pairs, type Step, statusChip, steps, wordOf } from '../../web/parts/boxes.ts';
+import { amount, chainName, shortAddress } from '../../web/parts/cells.ts';
+import { copyButton } from '../../web/parts/field.ts';
 import { html } from '../../web/parts/html.ts';
-import { notice } from '../../web/parts/notice.ts';
-import { type Step, steps } from '../../web/parts/steps.ts';
-import { chainName } from '../../web/parts/words.ts';
 import { isOver, isPaid, type Learning, type Order, type Receipt, type Source, type Transfer } from './orders.ts';
 import { behind, shopPage } from './page.ts';
 

@@ -1,10 +1,7 @@
 /** What is around the shop's pages, and its shelf. */
 import type { VNode } from 'preact';
-import { card, empty } from '../../web/parts/boxes.ts';
-import { submit } from '../../web/parts/button.ts';
-import { statusChip } from '../../web/parts/chip.ts';
-import { choiceField, selectField } from '../../web/parts/field.ts';
-import { emptyForm } from '../../web/parts/form.ts';
+import { card, empty, statusChip } from '../../web/parts/boxes.ts';
+import { choiceField, emptyForm, selectField, submit } from '../../web/parts/field.ts';
 import { type Content, documentOf, html } from '../../web/parts/html.ts';
 import { icon } from '../../web/parts/icon.ts';
 import { goods } from './goods.ts';

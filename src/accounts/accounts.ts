@@ -1,7 +1,7 @@
 /** People who own apps: how they register, prove their e-mail and sign in. Their addresses and names stay here; events know ids alone. */
 import type { By } from '../../commands/handle.ts';
 import type { SettlementRequest } from '../../commands/manageMerchant.ts';
-import type { Refusal } from '../../domain/decider.ts';
+import { type Refusal, refuse } from '../../domain/decider.ts';
 import type { AppKind } from '../../domain/merchant/app.ts';
 import type { Instant } from '../../domain/time.ts';
 
@@ -123,3 +123,24 @@ export interface Accounts {
   /** Ends all but, when it is given, one. @returns how many */
   endAllSessions(developerId: string, but?: string): Promise<number>;
 }
+
+export const badEmail = (): Refusal => refuse('invalidRequest', 'email must be an e-mail address', '/email');
+
+export const noMail = (): Refusal =>
+  refuse('forbidden', 'this installation sends no mail: its operator has to set SMTP_URL');
+
+export const registrationClosed = (): Refusal =>
+  refuse('registrationClosed', 'nobody can register here: ask the operator for an invitation');
+
+export const codeWrong = (triesLeft: number): Refusal =>
+  refuse('codeWrong', `the code is another one: ${triesLeft} more ${triesLeft === 1 ? 'try' : 'tries'}`, '/code');
+
+export const codeExpired = (): Refusal =>
+  refuse('codeExpired', 'the code was used, is too old or was tried too often: ask for a new one', '/challenge');
+
+export const appTaken = (appId: string): Refusal =>
+  refuse(
+    'appIdTaken',
+    `${appId} is taken: choose another slug. If you registered it yourself, sign in to confirm it`,
+    '/slug',
+  );

@@ -3,10 +3,9 @@
 import type { SettlementRequest } from '../../commands/manageMerchant.ts';
 import { isRefusal, type Refusal, refuse } from '../../domain/decider.ts';
 import type { SettlementWallet } from '../../domain/merchant/events.ts';
-import type { Accounts, Confirmed } from './accounts.ts';
+import { type Accounts, appTaken, type Confirmed, registrationClosed } from './accounts.ts';
 import type { AccountsDeps } from './deps.ts';
-import { appTaken, registrationClosed } from './refusals.ts';
-import { dropRegistration, findRegistration, type Registration, registrationsOf } from './registrations.ts';
+import { dropRegistration, findRegistration, type Registration, registrationsOf } from './register.ts';
 
 export interface CarriedOut {
   readonly appId: string;

@@ -1,14 +1,15 @@
 import { isRefusal } from '../../domain/decider.ts';
+import { hour_ms, type Instant, plus } from '../../domain/time.ts';
+import type { Sql } from '../../projections/sql.ts';
 import type { Accounts } from './accounts.ts';
 import { createConfirm, createPending } from './carryOut.ts';
 import type { AccountsDeps, Step } from './deps.ts';
-import { createFreshCode } from './freshCode.ts';
-import { findPerson } from './people.ts';
-import { createRegister } from './register.ts';
-import { dropRegistration } from './registrations.ts';
-import { endSessions, runningSessions, seeSession } from './sessions.ts';
-import { createAsk, createProve } from './signIn.ts';
+import { findPerson, unproved_ms } from './people.ts';
+import { createRegister, dropRegistration } from './register.ts';
+import { endSessions, runningSessions, seeSession, sessionIdle_ms, sessionLife_ms } from './sessions.ts';
+import { createAsk, createFreshCode, createProve } from './signIn.ts';
 import { createDoor } from './signInLimits.ts';
+import { signsFor_ms } from './signingKeys.ts';
 
 export function createAccounts(deps: AccountsDeps): Accounts {
   const { sql, clock, tokens, observe = () => {} } = deps;
@@ -41,4 +42,21 @@ export function createAccounts(deps: AccountsDeps): Accounts {
     endSession: async (developerId, only) => (await endSessions(sql, developerId, { only })) > 0,
     endAllSessions: (developerId, but) => endSessions(sql, developerId, { but: but ?? null }),
   };
+}
+
+/** Removes what is over. Nothing depends on when: whoever reads these rows looks at their times himself. */
+export async function sweep(sql: Sql, now: Instant): Promise<void> {
+  await sql.query('DELETE FROM ops.challenges WHERE expires_at <= $1', [now]);
+  await sql.query('DELETE FROM ops.registrations WHERE expires_at <= $1', [now]);
+  await sql.query('DELETE FROM ops.mails WHERE expires_at <= $1', [now]);
+  await sql.query('DELETE FROM ops.sessions WHERE expires_at <= $1 OR seen_at <= $2', [
+    now,
+    plus(now, -sessionIdle_ms),
+  ]);
+  await sql.query('DELETE FROM ops.people WHERE proved_at IS NULL AND invited_at IS NULL AND mentioned_at <= $1', [
+    plus(now, -unproved_ms),
+  ]);
+  await sql.query('DELETE FROM ops.signing_keys WHERE created_at <= $1', [
+    plus(now, -signsFor_ms - sessionLife_ms - hour_ms),
+  ]);
 }

@@ -4,14 +4,12 @@ import type { Clock, CrashPoint, Ids } from '../../commands/ports.ts';
 import type { Sql, SqlDatabase } from '../../projections/sql.ts';
 import type { SecretBox } from '../security/secretBox.ts';
 import type { Challenge } from './accounts.ts';
-import { keepChallenge } from './challenges.ts';
 import { codeLife_ms, type Letter } from './emails.ts';
 import type { Outbox } from './outbox.ts';
-import type { KeptCode, Passcodes } from './passcodes.ts';
+import { type KeptCode, keepChallenge, type Passcodes } from './passcodes.ts';
 import type { KnownPerson } from './people.ts';
-import type { RegistrationPolicy } from './policy.ts';
+import type { Tokens } from './sessions.ts';
 import type { Limits } from './signInLimits.ts';
-import type { Tokens } from './tokens.ts';
 
 /** What is done by codes. */
 export type Step = 'register' | 'ask' | 'prove' | 'askToConfirm' | 'confirm';
@@ -61,3 +59,11 @@ export async function mailCode(
   await outbox.put(tx, { ...letter, to, life_ms: codeLife_ms });
   return { challenge, expiresAt };
 }
+
+/** open: anybody registers. invited: whom the operator has invited. closed: nobody; who is known signs in all the same. */
+export const registrationPolicies = ['open', 'invited', 'closed'] as const;
+export type RegistrationPolicy = (typeof registrationPolicies)[number];
+
+/** Whether this installation lets somebody in: without an invitation only where anybody may register. */
+export const isWelcome = (policy: RegistrationPolicy, person: KnownPerson | null): person is KnownPerson =>
+  person !== null && (policy === 'open' || person.provedAt !== null || person.invitedAt !== null);

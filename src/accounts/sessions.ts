@@ -1,7 +1,11 @@
 /** People who are signed in: rows in Postgres, asked at every request, so that a session which is ended is ended everywhere. */
-import { hour_ms, type Instant, minute_ms, plus } from '../../domain/time.ts';
+
+import { errors, jwtVerify, SignJWT } from 'jose';
+import type { Clock } from '../../commands/ports.ts';
+import { epochMs, hour_ms, type Instant, minute_ms, plus } from '../../domain/time.ts';
 import type { Sql } from '../../projections/sql.ts';
 import type { Asker, Session, SignedIn } from './accounts.ts';
+import { algorithm, type SigningKeys } from './signingKeys.ts';
 
 export const sessionLife_ms = 12 * hour_ms;
 export const sessionIdle_ms = 2 * hour_ms;
@@ -64,4 +68,58 @@ export async function endSessions(
     [developerId, only, but],
   );
   return ended.length;
+}
+
+// JSON web tokens of sessions. A good one says no more than which session it is of: whether that still runs, Postgres knows.
+
+export interface Tokens {
+  issue(session: SignedIn, expiresAt: Instant): Promise<string>;
+  /** Null for a token that is not ours, too old, or for something else. @throws Unavailable */
+  read(token: string): Promise<SignedIn | null>;
+}
+
+const issuer = 'payment-intents';
+const audience = 'payment-intents';
+const type = 'JWT';
+
+const seconds = (at: Instant): number => Math.floor(epochMs(at) / 1_000);
+
+export function createTokens(keys: SigningKeys, clock: Pick<Clock, 'now'>): Tokens {
+  return {
+    async issue({ developerId, sessionId }, expiresAt) {
+      const { kid, key } = await keys.current();
+      return new SignJWT({ sid: sessionId })
+        .setProtectedHeader({ alg: algorithm, typ: type, kid })
+        .setIssuer(issuer)
+        .setAudience(audience)
+        .setSubject(developerId)
+        .setIssuedAt(seconds(clock.now()))
+        .setExpirationTime(seconds(expiresAt))
+        .sign(key);
+    },
+
+    async read(token) {
+      try {
+        const { payload } = await jwtVerify(token, ({ kid }) => keyNamed(kid), {
+          algorithms: [algorithm],
+          issuer,
+          audience,
+          typ: type,
+          requiredClaims: ['sub', 'sid', 'exp', 'iat'],
+          currentDate: new Date(epochMs(clock.now())),
+        });
+        const { sub, sid } = payload;
+        return typeof sub === 'string' && typeof sid === 'string' ? { developerId: sub, sessionId: sid } : null;
+      } catch (error) {
+        if (error instanceof errors.JOSEError) return null;
+        throw error;
+      }
+    },
+  };
+
+  async function keyNamed(kid: string | undefined) {
+    const key = kid === undefined ? undefined : await keys.publicKey(kid);
+    if (!key) throw new errors.JWKSNoMatchingKey();
+    return key;
+  }
 }

@@ -1,7 +1,7 @@
 /** Sends mail through the operator's mail server. */
 import type { Transporter } from 'nodemailer';
 import { Unavailable } from '../../commands/ports.ts';
-import { readEmail } from './email.ts';
+import { readEmail } from './emails.ts';
 import type { Mail } from './outbox.ts';
 
 /** @returns false when the server will never take it. @throws Unavailable when it cannot be asked now; Error when it refuses us */

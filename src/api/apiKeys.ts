@@ -1,12 +1,122 @@
 /** Whose a key is, as the read models, the list of revoked keys and the log agree on it. */
+
+import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import { filter, type Observable } from 'rxjs';
 import { currentState } from '../../commands/handle.ts';
+import { type Clock, Unavailable } from '../../commands/ports.ts';
 import { merchant } from '../../domain/merchant/state.ts';
+import type { Instant } from '../../domain/time.ts';
+import type { Sql } from '../../projections/sql.ts';
 import { type Caller, findApiKey } from '../../queries/apps.ts';
 import type { Core } from '../core.ts';
 import { openDatabase } from '../postgres/database.ts';
-import { startWaits } from '../process/retryUnavailable.ts';
-import { followRevocations, type Revocations } from './revocations.ts';
+import type { Notification } from '../postgres/listen.ts';
+import { type RevocationTimes, revocationTimes, revokedKeysChannel } from '../postgres/revokedKeys.ts';
+import { type Patience, patiently, startWaits } from '../process/retryUnavailable.ts';
+
+// What an instance knows of revoked keys: a set in memory that is never older than a few seconds, or no answer at all.
+
+export interface RevocationsDeps {
+  /** Of its own: requests must not be able to hold these readings up. Its statements end within the patience. */
+  readonly sql: Sql;
+  /** Of the channel of revoked keys at least. Losing one costs no more than the time until the next reading. */
+  readonly notifications: Observable<Notification>;
+  readonly clock: Pick<Clock, 'sleep'>;
+  /** Time since whenever, which no setting of a clock moves. */
+  readonly elapsed_ms: () => number;
+  /** What an operator finds this instance by. */
+  readonly name: string;
+  /** Told while Postgres does not answer at the start. */
+  readonly tell: Patience['tell'];
+  readonly times?: RevocationTimes;
+}
+
+export interface Revocations {
+  /** @throws Unavailable when this instance could not ask for too long: it must not accept what others have revoked */
+  isRevoked(keyId: string): boolean;
+  /** Reads no more, and nobody waits for this instance any more. */
+  close(): Promise<void>;
+}
+
+/**
+ * Knows all keys revoked so far when it resolves, and each later one soon: at a notification, or at the next reading.
+ *
+ * Whoever revokes a key waits until all instances that have been heard of lately know it. An instance that is cut off or was stopped
+ * for a while is no exception: its patience counts from when its last reading began, so it refuses all keys before it could accept
+ * one that was revoked in the meantime.
+ *
+ * @throws Unavailable when the list cannot be read at the start, for as long as a start is patient
+ */
+export async function followRevocations(deps: RevocationsDeps): Promise<Revocations> {
+  const { sql, clock, elapsed_ms, name, tell, times = revocationTimes } = deps;
+  const instance = randomUUID();
+  const revoked = new Set<string>();
+  const ending = new AbortController();
+  let known = 0n;
+  let told = -1n;
+  let told_ms = 0;
+  let readBegan_ms = 0;
+  let wake = new AbortController();
+
+  /** What is new, and with it, when that is due, the word of what is known already. */
+  async function read(): Promise<void> {
+    const begun_ms = elapsed_ms();
+    const due = told !== known || begun_ms - told_ms >= times.beat_ms;
+    const rows = await sql.query<{ number: bigint; key_id: string }>(
+      `WITH beat AS (
+         INSERT INTO ops.api_instances (instance, name, known, heard_at) SELECT $1, $2, $3::bigint, now() WHERE $4::boolean
+         ON CONFLICT (instance) DO UPDATE SET known = excluded.known, heard_at = excluded.heard_at)
+       SELECT number, key_id FROM ops.revoked_keys WHERE number >= $3::bigint ORDER BY number`,
+      [instance, name, known, due],
+    );
+    if (due) {
+      told = known;
+      told_ms = begun_ms;
+    }
+    // The last known row is read again: where it is another one, Postgres came back from a backup and counts its rows anew.
+    const isSameList = known === 0n || (rows[0]?.number === known && revoked.has(rows[0].key_id));
+    for (const { key_id } of rows) revoked.add(key_id);
+    known = isSameList ? (rows.at(-1)?.number ?? known) : 0n;
+    readBegan_ms = begun_ms;
+  }
+
+  async function follow(): Promise<void> {
+    while (!ending.signal.aborted) {
+      wake = new AbortController();
+      const done = await read().then(
+        () => true,
+        // No report here: readiness has it, and requests with keys are refused.
+        () => false,
+      );
+      if (!done || told === known) await clock.sleep(times.poll_ms, AbortSignal.any([ending.signal, wake.signal]));
+    }
+  }
+
+  await patiently({ clock, tell }, async () => {
+    await sql.query(`DELETE FROM ops.api_instances WHERE heard_at < now() - interval '1 hour'`);
+    await read();
+  });
+  const listening = deps.notifications
+    .pipe(filter(({ channel }) => channel === revokedKeysChannel))
+    .subscribe(() => wake.abort());
+  const following = follow();
+
+  return {
+    isRevoked(keyId) {
+      if (elapsed_ms() - readBegan_ms > times.patience_ms) {
+        throw new Unavailable('whether the API key is revoked cannot be known now: the database does not answer');
+      }
+      return revoked.has(keyId);
+    },
+    async close() {
+      listening.unsubscribe();
+      ending.abort();
+      await following;
+      await sql.query('DELETE FROM ops.api_instances WHERE instance = $1', [instance]).catch(() => {});
+    },
+  };
+}
 
 /**
  * A reading that takes longer is given up while the patience lasts. A new connection may take longer than that where processors are
@@ -63,3 +173,56 @@ export function callersByKey({
     return caller && (await isValid(caller)) ? caller : null;
   };
 }
+
+// When API keys were last used: by the hour, remembered here and written in batches, so that no request waits for it.
+
+const write_ms = 30_000;
+/** Beyond so many keys, further ones wait for the next batch. */
+const keysMax = 10_000;
+
+export interface KeyUses {
+  used(keyId: string): void;
+  /** Writes what is new. A failure leaves it for the next time. */
+  write(): Promise<void>;
+  /** Every half minute, until the signal aborts. */
+  keepWriting(clock: Pick<Clock, 'sleep'>, signal: AbortSignal): Promise<void>;
+}
+
+export function createKeyUses(sql: Sql, clock: Pick<Clock, 'now'>): KeyUses {
+  const fresh = new Map<string, Instant>();
+  const written = new Map<string, Instant>();
+
+  async function write(): Promise<void> {
+    if (fresh.size === 0) return;
+    const batch = [...fresh];
+    await sql.query(
+      `INSERT INTO ops.key_uses (key_id, hour) SELECT * FROM unnest($1::text[], $2::timestamptz[])
+       ON CONFLICT (key_id) DO UPDATE SET hour = greatest(key_uses.hour, excluded.hour)`,
+      [batch.map(([keyId]) => keyId), batch.map(([, hour]) => hour)],
+    );
+    if (written.size + batch.length > keysMax) written.clear();
+    for (const [keyId, hour] of batch) {
+      written.set(keyId, hour);
+      if (fresh.get(keyId) === hour) fresh.delete(keyId);
+    }
+  }
+
+  return {
+    write,
+
+    used(keyId) {
+      const hour = hourOf(clock.now());
+      if (written.get(keyId) === hour || (fresh.size >= keysMax && !fresh.has(keyId))) return;
+      fresh.set(keyId, hour);
+    },
+
+    async keepWriting({ sleep }, signal) {
+      while (!signal.aborted) {
+        await sleep(write_ms, signal);
+        await write().catch(() => {});
+      }
+    },
+  };
+}
+
+const hourOf = (at: Instant): Instant => `${at.slice(0, 13)}:00:00.000Z` as Instant;

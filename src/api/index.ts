@@ -1,33 +1,197 @@
-import { chainOf } from '../../domain/chains.ts';
-import { headsOf } from '../../queries/chainHeads.ts';
+import { chooseSource } from '../../commands/chooseSource.ts';
+import { eventCodec } from '../../commands/codec.ts';
+import { createPayment, quotePayment } from '../../commands/createPayment.ts';
+import { currentState, readStream } from '../../commands/handle.ts';
+import { createFindEvidence, type EvidenceDeps } from '../../commands/heads/evidence.ts';
+import { entriesFrom, headKeysSince, newestEntry } from '../../commands/heads/sign.ts';
+import { createManageLinks } from '../../commands/links.ts';
+import { registerPayin } from '../../commands/recordPayin.ts';
+import { createWithdrawCashback } from '../../commands/withdrawCashback.ts';
+import { type Chain, chainOf } from '../../domain/chains.ts';
+import { isLinkId, link } from '../../domain/link.ts';
+import { changesPage, listOtherChanges } from '../../queries/appHistory.ts';
+import { appsOf, countOpen } from '../../queries/apps.ts';
 import { lastOrdinal, listEvents } from '../../queries/feed.ts';
+import { countOpenLinks, listLinks } from '../../queries/links.ts';
+import { listKeys } from '../../queries/merchantAudit.ts';
+import { headsOf } from '../../queries/operations.ts';
+import { openObligations, openPromises } from '../../queries/payouts.ts';
+import { findLogo, getSettings, listApps, withLastUse } from '../../queries/settings.ts';
 import { createWebsite } from '../../web/index.ts';
-import { walletLinkOf } from '../chains/families.ts';
+import { addressBook, canonicalTxHash, walletLinkOf } from '../chains/families.ts';
 import type { Config } from '../config.ts';
 import type { Core } from '../core.ts';
+import { createHeadTree } from '../postgres/headTree.ts';
 import { randomIds } from '../process/system.ts';
-import { createAppNews } from '../readmodels/appNews.ts';
-import { createPaymentNews } from '../readmodels/paymentNews.ts';
+import { createAppNews, createPaymentNews } from '../readmodels/paymentNews.ts';
 import { createPaymentSecrets } from '../security/paymentSecrets.ts';
 import { parseMasterKey } from '../security/secretBox.ts';
 import { openAccounts } from '../workers/accounts/index.ts';
 import { cashbackOf } from '../workers/cashback/index.ts';
-import { refundAddressesOf, refundsOf } from '../workers/refunds/index.ts';
+import { followChanges } from '../workers/payins/index.ts';
+import { createPayinLookUp } from '../workers/payins/lookUp.ts';
+import { createRouteGuard } from '../workers/payouts/routeGuard.ts';
+import { payoutCostsOf, refundAddressesOf, refundsOf } from '../workers/refunds/index.ts';
 import { webhookSender, webhooksOf } from '../workers/webhooks/index.ts';
-import { openRevocations } from './apiKeys.ts';
+import { createKeyUses, openRevocations } from './apiKeys.ts';
 import { createApp, createOperationsApp } from './app.ts';
-import { createClients } from './clients.ts';
-import { commandsOf } from './commands.ts';
-import { defaultLimits, type HttpDeps, type Site } from './deps.ts';
-import { createKeyUses } from './keyUses.ts';
-import { linksOf } from './links.ts';
+import {
+  type Commands,
+  defaultLimits,
+  type HttpDeps,
+  type LinkDeps,
+  type Owners,
+  type OwnersCommands,
+  type ProofDeps,
+  type Site,
+} from './deps.ts';
+import { unavailable } from './errors.ts';
+import { createOpenPlaces } from './openPlaces.ts';
 import { metrics, readiness } from './operations.ts';
-import { ownersOf } from './owners.ts';
-import { proofOf } from './proof.ts';
-import { unlimited } from './rateLimits.ts';
+import { admitApp, createClients, type Rates, unlimited } from './rateLimits.ts';
 import { queriesOf } from './reads.ts';
 import { type HttpServer, startHttp } from './server.ts';
 import { createRates } from './sharedRateLimits.ts';
+
+// The commands of payments, with their needs filled in.
+
+export async function commandsOf(core: Core, signal: AbortSignal): Promise<Commands> {
+  const { config, handle, clock, chains, deposits, receiverChecks, telemetry } = core;
+  const guard = createRouteGuard({
+    clock,
+    rails: [...chains.values()].map(({ rail }) => rail),
+    perTransfer_usd: config.signer.perTransfer_usd,
+    obligations: () => openObligations(core.database),
+    promised: () => openPromises(core.database),
+    changes: followChanges(core, signal).count,
+    alarm: telemetry.alarm,
+    observeFloat: telemetry.observeFloat,
+  });
+  await guard.refresh(signal).catch(() => {});
+  void guard.watch(signal);
+
+  const create = {
+    handle,
+    clock,
+    ids: randomIds,
+    addresses: addressBook,
+    deposits,
+    canReceive: receiverChecks,
+    feeOf: () => config.fee,
+    payoutCostOf: payoutCostsOf(core),
+    cashback_basisPoints: config.cashback.basisPoints,
+    offers: ({ id }: Chain) => chains.has(id),
+    canSeePayins: ({ id }: Chain) => chains.get(id)?.health.nodes.some((node) => node.refused() === null) ?? false,
+    checkRoute: guard.check,
+    takePlace: createOpenPlaces({
+      clock,
+      limits: config.open,
+      countOpen: (appId, kind, max) => countOpen(core.reads, appId, kind, max),
+    }),
+  };
+  const ingesters = new Map([...chains].map(([id, { ingester }]) => [id, ingester]));
+  const lookUp = createPayinLookUp({ handle, clock, ingesters, signal });
+  const choice = { handle, clock, deposits, offers: create.offers, crash: core.crash };
+  const register = { handle, clock, addresses: addressBook, canonicalTxHash, lookUp };
+
+  return {
+    createPayment: (request, app, caller) => createPayment(create, request, app, caller),
+    quotePayment: (request, app, caller) => quotePayment({ ...create, checkRoute: guard.look }, request, app, caller),
+    chooseSource: (paymentId, source, by) => chooseSource(choice, paymentId, source, by),
+    registerPayin: (own, hint, by) => registerPayin(register, own, hint, by),
+    withdrawCashback: createWithdrawCashback({ ...create, crash: core.crash }),
+  };
+}
+
+// Reusable payment links over HTTP.
+
+export function linksOf({ handle, clock, chains, reads }: Core, rates: Rates): LinkDeps {
+  const manage = createManageLinks({
+    handle,
+    clock,
+    ids: randomIds,
+    addresses: addressBook,
+    offers: ({ id }: Chain) => chains.has(id),
+    countOpen: (appId, max) => countOpenLinks(reads, appId, max),
+  });
+  return {
+    // Nobody fills the log with links. To close one is never too much.
+    async create(app, request, by) {
+      await admitApp(rates, 'changes', app.appId);
+      return manage.create(app, request, by);
+    },
+    close: manage.close,
+    find: async (linkId) => (isLinkId(linkId) ? currentState(handle, link, linkId) : null),
+    list: (appId, page) => listLinks(reads, appId, page),
+  };
+}
+
+// What people who have signed in may see and change of their apps.
+
+/** Maximum time that a change of settings waits for the read models. */
+const inForceWithin_ms = 5_000;
+const inForceRetry_s = 2;
+
+export function ownersOf({ clock, reads, store, merchants, projected, caughtUp }: Core, rates: Rates): Owners {
+  const log = { history: (stream: string) => readStream(store, stream), read: eventCodec.read };
+  return {
+    merchants: counted(merchants, rates),
+    shown: async ({ position }) => {
+      const wait = { timeout_ms: inForceWithin_ms };
+      // A null position: the log said so before. An earlier request that said so may not be projected yet.
+      await (position === null ? caughtUp(wait) : projected(position, wait)).catch((error: unknown) => {
+        throw unavailable(
+          'The change is recorded, but not in force yet: send the same request again.',
+          inForceRetry_s,
+          error,
+        );
+      });
+    },
+    appsOf: (developerId) => appsOf(reads, developerId),
+    listApps: (developerId) => listApps(reads, developerId),
+    getSettings: (appId) => getSettings(reads, appId, clock.now()),
+    listKeys: async (appId) => withLastUse(reads, (await listKeys(log, appId)) ?? []),
+    listChanges: (appId, page) =>
+      changesPage({ ...log, otherChanges: (id, asked) => listOtherChanges(reads, id, asked) }, appId, page),
+    findLogo: (digest) => findLogo(reads, digest),
+  };
+}
+
+/** Nobody fills an app's history or the disk with settings. What protects an app is never too much. */
+export function counted(merchants: OwnersCommands, rates: Rates): OwnersCommands {
+  type Command<A extends unknown[], R> = (appId: string, ...rest: A) => Promise<R>;
+  const limited =
+    <A extends unknown[], R>(command: Command<A, R>): Command<A, R> =>
+    async (appId, ...rest) => {
+      await admitApp(rates, 'changes', appId);
+      return command(appId, ...rest);
+    };
+  return {
+    setProfile: limited(merchants.setProfile),
+    setLogo: limited(merchants.setLogo),
+    requestSettlement: limited(merchants.requestSettlement),
+    cancelSettlement: merchants.cancelSettlement,
+    setWebhookUrl: limited(merchants.setWebhookUrl),
+    setEmbeddingSites: limited(merchants.setEmbeddingSites),
+    setPayFrom: limited(merchants.setPayFrom),
+    setPolicy: limited(merchants.setPolicy),
+    rotateSecret: limited(merchants.rotateSecret),
+    issueKey: limited(merchants.issueKey),
+    renameKey: limited(merchants.renameKey),
+    revokeKey: merchants.revokeKey,
+  };
+}
+
+/** What anybody may read of heads, and evidence of payments. */
+export function proofOf({ store, writes }: Pick<Core, 'store' | 'writes'>): ProofDeps {
+  const reading: EvidenceDeps = { store, codec: eventCodec, tree: createHeadTree(writes) };
+  return {
+    newest: () => newestEntry(reading),
+    entries: (from, max) => entriesFrom(reading, from, max),
+    keys: () => headKeysSince(reading),
+    evidence: createFindEvidence(reading),
+  };
+}
 
 export interface Servers {
   /** Of the API, or without that role of the operations port. */

@@ -1,29 +1,27 @@
 /** Every limit that a caller can meet, for the OpenAPI document and for docs/limits.md. */
 import { askingLimits, askingPlaces } from '../../commands/askingContracts.ts';
 import { openLinksMax } from '../../commands/links.ts';
-import { amountMax_usd } from '../../commands/paymentAmounts.ts';
-import { embeddingSitesMax } from '../../domain/merchant/embedding.ts';
+import { amountMax_usd } from '../../commands/paymentRequest.ts';
 import { activeKeysMax } from '../../domain/merchant/keys.ts';
+import { embeddingSitesMax } from '../../domain/merchant/settings.ts';
 import { choicesMax } from '../../domain/payment/choose.ts';
 import { lifetime_ms, lifetimeLeast_s, lifetimeMost_s } from '../../domain/payment/create.ts';
 import { metadataLevels, metadataMax_bytes } from '../../domain/payment/metadata.ts';
 import { registrationsMax } from '../../domain/payment/payins.ts';
 import { alternativesMax, anyAmountLimits } from '../../domain/payment/sources.ts';
 import { previewCharacters, redeliveriesMax } from '../../domain/webhook.ts';
-import { triesMax } from '../accounts/challenges.ts';
 import { codeLife_ms } from '../accounts/emails.ts';
+import { triesMax } from '../accounts/passcodes.ts';
 import { sessionIdle_ms, sessionLife_ms } from '../accounts/sessions.ts';
 import { pictureMax_bytes } from '../images/accepted.ts';
-import { defaultConnectionLimits } from './connections.ts';
 import { defaultLimits } from './deps.ts';
 import { defaultExportLimits } from './exports.ts';
 import { bodyMax_bytes, errorsMax, fieldsMax, formMax_bytes } from './input.ts';
-import { defaultListenerLimits } from './news.ts';
+import { defaultListenerLimits, defaultPageListenerLimits } from './news.ts';
 import { defaultOpenLimits } from './openPlaces.ts';
-import { defaultPageListenerLimits } from './paymentNews.ts';
 import { defaultRates, partOf } from './rateLimits.ts';
 import { pageMax, pageSize, waitMax_s } from './schemas/queries.ts';
-import { headersMax_bytes } from './server.ts';
+import { defaultConnectionLimits, headersMax_bytes } from './server.ts';
 
 const count = (value: number | bigint): string => value.toLocaleString('en-US');
 const seconds = (duration_ms: number): string => `${duration_ms / 1_000} s`;

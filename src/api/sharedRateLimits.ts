@@ -2,8 +2,15 @@
 import { RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Clock } from '../../commands/ports.ts';
 import type { Sql } from '../../projections/sql.ts';
-import { networksOf } from './clients.ts';
-import { type Counted, partOf, type Rate, type RateLimits, type RateName, type Rates } from './rateLimits.ts';
+import {
+  type Counted,
+  networksOf,
+  partOf,
+  type Rate,
+  type RateLimits,
+  type RateName,
+  type Rates,
+} from './rateLimits.ts';
 
 interface Counter {
   /** @throws RateLimiterRes when it is too much */

@@ -1,17 +1,28 @@
 /** What a chain family is: everything that the service asks of one. families.ts lists them. */
+
 import type { Observable } from 'rxjs';
 import type { Clock, SignedMessage } from '../../commands/ports.ts';
 import type { DepositSweep } from '../../commands/sweeps/ports.ts';
-import type { Chain, ChainFamily, ChainId } from '../../domain/chains.ts';
+import { type Chain, type ChainFamily, type ChainId, chainOf } from '../../domain/chains.ts';
 import type { Deposit } from '../../domain/payment/shapes.ts';
 import type { PaymentState } from '../../domain/payment/state.ts';
 import type { PaymentView } from '../../domain/payment/view.ts';
 import type { Instant } from '../../domain/time.ts';
+import type { Form } from '../../domain/transfer/shapes.ts';
 import type { Reader } from '../environment/reader.ts';
 import type { ChainHealth } from './health.ts';
 import type { Spending } from './money/spending.ts';
 import type { NodeLines } from './node/lines.ts';
-import type { AccountHistory, CanReceive, DepositScheme, Ingester, PayoutRail, Signer } from './ports.ts';
+import {
+  type AccountHistory,
+  type CanReceive,
+  type DepositScheme,
+  type Ingester,
+  PayoutBlocked,
+  type PayoutRail,
+  type Signer,
+  type TransferOrder,
+} from './ports.ts';
 import type { ChainSettings } from './settings.ts';
 import type { Treasury } from './treasury.ts';
 
@@ -145,4 +156,12 @@ export interface SignerDeps {
   readonly clock: Pick<Clock, 'now'>;
   /** What all families may spend together. */
   readonly spending: Spending;
+}
+
+// Which forms of transfers a chain's rail builds and its signer signs.
+
+/** @throws PayoutBlocked for an order of another form than a plain transfer of a token or those that are named */
+export function checkForm({ chainId, form }: TransferOrder, ...known: readonly Form['kind'][]): void {
+  if (form === undefined || known.includes(form.kind)) return;
+  throw new PayoutBlocked('formUnknown', `nothing of the kind ${form.kind} is done on ${chainOf(chainId).name}`);
 }

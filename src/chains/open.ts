@@ -2,8 +2,7 @@ import type { Clock } from '../../commands/ports.ts';
 import { type ChainFamily, type ChainId, chainOf } from '../../domain/chains.ts';
 import { allFamilies, type Treasuries } from './families.ts';
 import type { FamilyNeeds, OpenChain } from './family.ts';
-import { createSpending, type SpendingLimits } from './money/spending.ts';
-import type { SpentLately } from './money/spentLately.ts';
+import { createSpending, type SpendingLimits, type SpentLately } from './money/spending.ts';
 import type { DepositScheme, ReceiverChecks, Signer } from './ports.ts';
 import type { ChainSettings } from './settings.ts';
 

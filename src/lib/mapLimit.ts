@@ -21,3 +21,6 @@ export async function inParallel<T, R>(
   await Promise.all(Array.from({ length: Math.min(max, items.length) }, worker));
   return results;
 }
+
+export const lower = (a: bigint, b: bigint): bigint => (b < a ? b : a);
+export const higher = (a: bigint, b: bigint): bigint => (b > a ? b : a);

@@ -1,5 +1,5 @@
 import { epochMs, type Instant } from '../../domain/time.ts';
-import { boundedTimes } from './boundedMap.ts';
+import { boundedTimes } from './cache.ts';
 
 /** Tells of the same thing once, and again after a pause when it lasts. */
 export function once<T>(

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { type ChainId, chains } from '../../domain/chains.ts';
-import { coinAddress, coinOf } from '../../domain/coins.ts';
+import { coinAddress, coinOf } from '../../domain/money.ts';
 import type { Sql, SqlDatabase } from '../../projections/sql.ts';
 
 const lockTimeout_s = 3;

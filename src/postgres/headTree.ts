@@ -1,7 +1,12 @@
-import { bucketOf } from '../../commands/heads/crown.ts';
-import type { Part } from '../../commands/heads/tree.ts';
-import type { KeptLeaf, Progress, TreeChange, TreeStore } from '../../commands/heads/treeStore.ts';
-import { TreeMoved } from '../../commands/heads/treeStore.ts';
+import {
+  bucketOf,
+  type KeptLeaf,
+  type Part,
+  type Progress,
+  type TreeChange,
+  TreeMoved,
+  type TreeStore,
+} from '../../commands/heads/tree.ts';
 import type { Instant } from '../../domain/time.ts';
 import type { Sql, SqlDatabase } from '../../projections/sql.ts';
 

@@ -1,4 +1,4 @@
-import type { ChainId } from '../../domain/chains.ts';
+import { type ChainId, chains } from '../../domain/chains.ts';
 import type { Instant } from '../../domain/time.ts';
 import type { Sql } from '../../projections/sql.ts';
 
@@ -69,3 +69,20 @@ export const countPayoutWaits = (sql: Sql) =>
        FROM ops.payout_waits w JOIN transfers t ON t.reference = w.payment_id
       WHERE t.step = 'sign' GROUP BY 1, 2`,
   );
+
+// Chains whose payouts are to be paused before anything is signed: an older log would pay again what it does not know was paid.
+
+/** All chains of the catalogue: which are configured, the next start says. */
+export const notePayoutsToPause = (sql: Sql): Promise<unknown> =>
+  sql.query('INSERT INTO ops.payouts_to_pause (chain_id) SELECT unnest($1::int[]) ON CONFLICT DO NOTHING', [
+    chains.map(({ id }) => id),
+  ]);
+
+/** @throws Unavailable */
+export async function arePayoutsToPause(sql: Sql, chainId: ChainId): Promise<boolean> {
+  const rows = await sql.query('SELECT chain_id FROM ops.payouts_to_pause WHERE chain_id = $1', [chainId]);
+  return rows.length > 0;
+}
+
+export const payoutsArePaused = (sql: Sql, chainId: ChainId): Promise<unknown> =>
+  sql.query('DELETE FROM ops.payouts_to_pause WHERE chain_id = $1', [chainId]);

@@ -1,5 +1,5 @@
 import { eventCodec } from '../../commands/codec.ts';
-import { introduceWebhookTypes } from '../../commands/introduceWebhookTypes.ts';
+import { introduceWebhookTypes } from '../../commands/sendWebhook.ts';
 import { laterWebhookEventTypes } from '../../domain/webhook.ts';
 import { projectionSets } from '../../projections/sets.ts';
 import type { Core } from '../core.ts';

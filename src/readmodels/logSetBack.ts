@@ -6,7 +6,7 @@ import { streamPrefixes } from '../../commands/codec.ts';
 import { type Clock, type EventStore, Unavailable } from '../../commands/ports.ts';
 import { type LogPlace, placeOf } from '../../domain/decider.ts';
 import type { Sql } from '../../projections/sql.ts';
-import { notePayoutsToPause } from '../postgres/payoutsToPause.ts';
+import { notePayoutsToPause } from '../postgres/payoutWaits.ts';
 import { systemClock } from '../process/system.ts';
 
 /** The log was restored from a backup, or is another one. Nothing may run on it: read models and scans would leave out what it has. */

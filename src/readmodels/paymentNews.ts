@@ -2,19 +2,68 @@
  * Who looks at a payment's page hears when something happens to that payment. Read models notify by app: for an app with open pages its
  * feed is read on from where it was, once for all of them, and the payments in it are told. Heads are asked for while somebody waits.
  */
+
 import type { Observable } from 'rxjs';
 import type { Clock } from '../../commands/ports.ts';
-import { ListenersFull } from '../api/news.ts';
 import {
+  type AppNews,
+  createPlaceShares,
+  defaultListenerLimits,
   defaultPageListenerLimits,
+  type ListenerLimits,
+  ListenersFull,
   type PageListenerLimits,
   type PaymentListener,
   type PaymentNews,
-} from '../api/paymentNews.ts';
-import { createPlaceShares } from '../api/placeShares.ts';
-import { createBell } from '../lib/wakeup.ts';
+} from '../api/news.ts';
+import { type Bell, createBell } from '../lib/wakeup.ts';
 import type { Notification } from '../postgres/listen.ts';
-import { appEventsChannel } from './appNews.ts';
+
+/** Notified by the read models with `<appId> <newest ordinal>`, or with nothing where only a look can tell. */
+export const appEventsChannel = 'app_events';
+
+type Listener = Bell<string | null>;
+
+/** @param notifications of `appEventsChannel` at least: one connection for all who wait */
+export function createAppNews(
+  notifications: Observable<Notification>,
+  limits: ListenerLimits = defaultListenerLimits,
+): AppNews & { close(): void } {
+  const byApp = new Map<string, Set<Listener>>();
+  let count = 0;
+  let closed = false;
+  const listening = notifications.subscribe(({ channel, payload }) => {
+    if (channel !== appEventsChannel) return;
+    const [appId = '', ordinal = null] = payload.split(' ');
+    const told = appId === '' ? everybody() : [...(byApp.get(appId) ?? [])];
+    for (const listener of told) listener.tell(ordinal);
+  });
+  const everybody = (): readonly Listener[] => [...byApp.values()].flatMap((listeners) => [...listeners]);
+
+  return {
+    changes(appId, signal) {
+      const others = byApp.get(appId) ?? new Set();
+      if (others.size >= limits.perApp)
+        throw new ListenersFull('one', 'too many requests wait for events of this app: let some of them end first');
+      if (count >= limits.perInstance)
+        throw new ListenersFull('instance', 'too many requests wait for events here: try again');
+      const listener: Listener = createBell(signal, () => {
+        count -= 1;
+        others.delete(listener);
+        if (others.size === 0) byApp.delete(appId);
+      });
+      count += 1;
+      byApp.set(appId, others.add(listener));
+      if (closed || signal.aborted) listener.end();
+      return listener.words;
+    },
+    close() {
+      closed = true;
+      listening.unsubscribe();
+      for (const listener of everybody()) listener.end();
+    },
+  };
+}
 
 export interface PaymentNewsDeps {
   /** Of `appEventsChannel` at least: one connection for all who wait. */

@@ -1,8 +1,8 @@
 /** The keys of heads. Without one of its own an installation signs with one that is derived from its master key. */
-import { type HeadKey, headKeyOf } from '../../commands/heads/keys.ts';
+import { type HeadKey, headKeyOf } from '../../commands/heads/chain.ts';
 import type { HeadKeys } from '../../commands/heads/sign.ts';
 import type { HeadSettings } from '../environment/heads.ts';
-import { deriveKey } from './keys.ts';
+import { deriveKey } from './paymentSecrets.ts';
 
 /** @param sealKey of the master key: of former ones it is kept, so that theirs still says that another key follows */
 const derived = (sealKey: Uint8Array): HeadKey => headKeyOf(deriveKey(sealKey, 'heads of the log'));

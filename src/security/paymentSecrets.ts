@@ -4,10 +4,14 @@ import {
   createDecipheriv,
   createHmac,
   createSecretKey,
+  hkdfSync,
   type KeyObject,
   timingSafeEqual,
 } from 'node:crypto';
-import { deriveKey } from './keys.ts';
+
+/** A key of its own for each use (HKDF, RFC 5869). */
+export const deriveKey = (masterKey: Uint8Array, use: string): Buffer =>
+  Buffer.from(hkdfSync('sha256', masterKey, new Uint8Array(), `payment-intents ${use}`, 32));
 
 export interface PaymentSecrets {
   /** 43 characters of base64url, always the same for a payment. @param paymentId a UUID */

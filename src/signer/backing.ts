@@ -1,9 +1,8 @@
 /** What pays for each kind of transfer, proven by the signer's own nodes: the money came in, to a deposit of ours, and is enough. */
 import type { Ingester } from '../../commands/chainPorts.ts';
 import { currentState } from '../../commands/handle.ts';
-import { nothingToProve } from '../../commands/outgoing.ts';
 import type { Clock } from '../../commands/ports.ts';
-import { PayoutBlocked } from '../../commands/transferPorts.ts';
+import { nothingToProve, PayoutBlocked } from '../../commands/transferPorts.ts';
 import { type ChainId, chainOf } from '../../domain/chains.ts';
 import { isRefusal, type Refusal } from '../../domain/decider.ts';
 import { rescale, rescaleUp } from '../../domain/money.ts';
@@ -12,13 +11,11 @@ import type { Payin } from '../../domain/payment/counting.ts';
 import type { Transfer } from '../../domain/payment/events.ts';
 import type { Asset } from '../../domain/payment/sources.ts';
 import { type Payment, paymentDecider } from '../../domain/payment/state.ts';
-import type { Order } from '../../domain/transfer/leg.ts';
-import type { Owed } from '../../domain/transfer/owed.ts';
+import type { Order, Owed } from '../../domain/transfer/leg.ts';
 import { addressBook, addressBookInstance, usableAddress } from '../../domain/treasury/addressBook.ts';
 import { unmatched } from '../../domain/unmatched.ts';
 import { unmatchedBacking } from '../../domain/unmatchedRefund.ts';
-import type { ProveFunding } from '../workers/payouts/fundingProof.ts';
-import { createOwnMoney, type OwnMoneyDeps } from '../workers/payouts/ownMoney.ts';
+import { createOwnMoney, type OwnMoneyDeps, type ProveFunding } from '../workers/payouts/fundingProof.ts';
 import { type Backing, type Funding, notOrdered, type Ordered } from './orders.ts';
 
 export interface BackingDeps extends OwnMoneyDeps {

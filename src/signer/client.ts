@@ -5,7 +5,7 @@ import { PayoutBlocked, type Signer, SigningRefused } from '../../commands/trans
 import { blockReasons, signingReasons } from '../../domain/transfer/waiting.ts';
 import type { DepositOwner } from '../chains/family.ts';
 import { type Accounts, type Asked, messageMax_bytes, paths, type Refused, read, write } from './protocol.ts';
-import type { Tls } from './tls.ts';
+import type { Tls } from './settings.ts';
 
 export interface RemoteSigner {
   /** The accounts whose keys it holds. @throws Unavailable */

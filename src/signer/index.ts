@@ -1,12 +1,12 @@
 /** Who signs for this instance: its own keys, or the signer that SIGNER_URL names. */
 import type { ChainFamily } from '../../domain/chains.ts';
 import { allFamilies } from '../chains/families.ts';
-import type { SpentLately } from '../chains/money/spentLately.ts';
+import type { SpentLately } from '../chains/money/spending.ts';
 import { openSigners, type Signers } from '../chains/open.ts';
 import type { Config } from '../config.ts';
 import type { Core } from '../core.ts';
 import { createRemoteSigner, type RemoteSigner } from './client.ts';
-import { loadTls } from './tls.ts';
+import { loadTls } from './settings.ts';
 
 /** Null where this instance signs itself, or not at all. */
 export const remoteSignerOf = ({ signing: { remote } }: Config): RemoteSigner | null =>

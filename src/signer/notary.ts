@@ -15,9 +15,8 @@ import {
 import { type ChainFamily, type ChainId, chainOf } from '../../domain/chains.ts';
 import { besides, type Signature } from '../../domain/signing/signature.ts';
 import type { Instant } from '../../domain/time.ts';
-import { keyOf } from '../../domain/transfer/key.ts';
-import { spenderOf } from '../chains/money/spending.ts';
-import type { Spent } from '../chains/money/spentLately.ts';
+import { keyOf } from '../../domain/transfer/shapes.ts';
+import { type Spent, spenderOf } from '../chains/money/spending.ts';
 import { inTurn } from '../lib/serialize.ts';
 import type { Funding, Orders } from './orders.ts';
 import type { Asked } from './protocol.ts';

@@ -1,17 +1,18 @@
 /** Whether the log, as this signer reads it, orders a transfer, and whether its money is there for this signer's own nodes. */
 import { currentState, type Handle } from '../../commands/handle.ts';
-import type { Outgoing, StillFunded, TransferOwners } from '../../commands/outgoing.ts';
 import {
+  type Outgoing,
   type SigningPurpose,
   SigningRefused,
+  type StillFunded,
   type TransferOrder,
+  type TransferOwners,
   type Unsigned,
 } from '../../commands/transferPorts.ts';
 import type { ChainId } from '../../domain/chains.ts';
-import { cancelReference, keyOf, moneyLeaves, type TransferKey } from '../../domain/transfer/key.ts';
 import { liveAttempts, noncesUsedUp } from '../../domain/transfer/leg.ts';
-import { nonceOf } from '../../domain/treasury/nonces.ts';
-import { objectionTo, whilePaused } from '../../domain/treasury/objections.ts';
+import { cancelReference, keyOf, moneyLeaves, type TransferKey } from '../../domain/transfer/shapes.ts';
+import { nonceOf, objectionTo, whilePaused } from '../../domain/treasury/nonces.ts';
 import { type TreasuryState, treasury, treasuryInstance } from '../../domain/treasury/state.ts';
 import { type Asked, write } from './protocol.ts';
 

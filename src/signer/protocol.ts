@@ -4,7 +4,7 @@ import Compile from 'typebox/compile';
 import type { SigningPurpose, Unsigned } from '../../commands/transferPorts.ts';
 import { chainIds } from '../../domain/chains.ts';
 import { Address, closed, nullable, oneOf, Text } from '../../domain/schema.ts';
-import { purposeKinds } from '../../domain/transfer/key.ts';
+import { purposeKinds } from '../../domain/transfer/shapes.ts';
 
 export const paths = {
   accounts: '/v1/accounts',

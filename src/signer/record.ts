@@ -4,8 +4,7 @@ import { currentState } from '../../commands/handle.ts';
 import type { Clock } from '../../commands/ports.ts';
 import { SigningRefused } from '../../commands/transferPorts.ts';
 import { type Decision, type DomainEvent, isRefusal } from '../../domain/decider.ts';
-import { fundingUse, useFunding } from '../../domain/signing/fundingUse.ts';
-import { moneyUse, otherUses, useMoney } from '../../domain/signing/moneyUse.ts';
+import { fundingUse, moneyUse, otherUses, useFunding, useMoney } from '../../domain/signing/moneyUse.ts';
 import { noteSignature, type Signature, signature } from '../../domain/signing/signature.ts';
 import {
   type Counted,
@@ -15,7 +14,7 @@ import {
   signingMinuteOf,
 } from '../../domain/signing/signingHour.ts';
 import { epochMs } from '../../domain/time.ts';
-import type { Spent } from '../chains/money/spentLately.ts';
+import type { Spent } from '../chains/money/spending.ts';
 import type { Funding } from './orders.ts';
 
 export interface SigningRecord {

@@ -1,6 +1,6 @@
 /** EVENTSTORE_URL, in every form that the official client takes, and in those of its passwords and lists that it takes wrong. */
 import { parseConnectionString, type QueryOptions } from '@eventstore/db-client/dist/Client/parseConnectionString.js';
-import { socketOf } from './socket.ts';
+import { socketOf } from './wire.ts';
 
 export interface StoreAddress {
   /** One: that node, or the cluster's DNS name with `discover`; several: nodes of a cluster, each may be asked for the others. */

@@ -1,10 +1,255 @@
-import { randomInt } from 'node:crypto';
+import { randomInt, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Appended, type EventStore, Unavailable } from '../../commands/ports.ts';
-import { createAppendCall } from './appendCall.ts';
-import type { Append } from './appendRequest.ts';
+import { unpackToCommandError } from '@eventstore/db-client/dist/streams/appendToStream/unpackError.js';
+import { convertToCommandError, parseUUID } from '@eventstore/db-client/dist/utils/index.js';
+import rpc from '@eventstore/db-client/generated/streams_grpc_pb.js';
+import type { ClientDuplexStream } from '@grpc/grpc-js';
+import { type Appended, type EventStore, type SealedEvent, Unavailable } from '../../commands/ports.ts';
 import type { Connection } from './connection.ts';
-import { definiteRefusal, isConnectionLoss, isNotLeader, mayBeWritten, reasonOf } from './failures.ts';
+import { definiteRefusal, isConnectionLoss, isNotLeader, mayBeWritten, NotAppended, reasonOf } from './failures.ts';
+import { eachField, textAt, type WireWriter, wireWriter } from './wire.ts';
+
+// Answers to appends, as they come over the wire.
+
+export interface AppendedAt {
+  readonly revision: bigint;
+  /** The server leaves it out when it finds the append written before. */
+  readonly position: bigint | null;
+}
+
+export interface AppendAnswer {
+  readonly correlationId: string;
+  readonly outcome: AppendedAt | AppendFailure;
+}
+
+/** @returns an error of the client. @param stream that was to be appended to */
+export type AppendFailure = (stream: string) => Error;
+
+const { responseDeserialize } = rpc.StreamsService.batchAppend;
+
+/**
+ * Reads a `BatchAppendResp` (event_store.client.streams). That all went well is what nearly every answer says: it is read field by field,
+ * at a fifth of what the generated message takes. Every other answer is that message's to read.
+ * @throws Error for what is none
+ */
+export const appendAnswer = (bytes: Buffer): AppendAnswer => plainSuccess(bytes) ?? answerOf(bytes);
+
+/** Null for an answer that says more, or says it otherwise. */
+function plainSuccess(bytes: Buffer): AppendAnswer | null {
+  let correlationId = '';
+  let revision = -1;
+  let position = -1;
+  let failed = false;
+  eachField(bytes, 0, bytes.length, (field, from, to) => {
+    if (field === 1) correlationId = uuidIn(bytes, from, to);
+    else if (field === 2) failed = true;
+    else if (field === 3)
+      eachField(bytes, from, to, (of, value, end) => {
+        if (of === 1) revision = value;
+        else if (of === 3) position = commitIn(bytes, value, end);
+      });
+  });
+  const plain = !failed && correlationId !== '' && isExact(revision) && isExact(position);
+  return plain ? { correlationId, outcome: { revision: BigInt(revision), position: BigInt(position) } } : null;
+}
+
+const isExact = (number: number): boolean => number >= 0 && number <= Number.MAX_SAFE_INTEGER;
+
+/** Of a `UUID` that is spelled as text; empty for one that is not. */
+function uuidIn(bytes: Buffer, from: number, to: number): string {
+  let text = '';
+  eachField(bytes, from, to, (field, value, end) => {
+    if (field === 2) text = textAt(bytes, value, end);
+  });
+  return text;
+}
+
+/** Of an `AllStreamPosition`. */
+function commitIn(bytes: Buffer, from: number, to: number): number {
+  let commit = -1;
+  eachField(bytes, from, to, (field, value) => {
+    if (field === 1) commit = value;
+  });
+  return commit;
+}
+
+function answerOf(bytes: Buffer): AppendAnswer {
+  const answer = responseDeserialize(bytes);
+  const correlationId = parseUUID(answer.getCorrelationId()) ?? '';
+  const error = answer.getError();
+  if (error) {
+    const unwritten = NotAppended.of(error.getCode(), error.getMessage());
+    return { correlationId, outcome: (stream) => unwritten ?? unpackToCommandError(error, stream) };
+  }
+  const success = answer.getSuccess();
+  const position = success?.getPosition()?.getCommitPosition();
+  return {
+    correlationId,
+    outcome: {
+      revision: BigInt(success?.getCurrentRevision() ?? 0),
+      position: position === undefined ? null : BigInt(position),
+    },
+  };
+}
+
+// Appends as they go over the wire.
+
+export interface Append {
+  readonly stream: string;
+  readonly expected: bigint | 'no_stream';
+  readonly events: readonly SealedEvent[];
+}
+
+/** Ids, tags, lengths and numbers take less than this, per request and per event. */
+const overhead_bytes = 256;
+
+/**
+ * One whole append as a `BatchAppendReq` (event_store.client.streams), with the fields of its last byte first.
+ * @param correlationId a UUID, under which the answer comes
+ * @param deadline_s seconds since 1970; the server drops an append that it has not begun by then
+ */
+export function appendRequest(correlationId: string, { stream, expected, events }: Append, deadline_s: number): Buffer {
+  const written = events.map(({ id, type, data, metadata }) => ({
+    id,
+    type,
+    data: JSON.stringify(data),
+    metadata: JSON.stringify(metadata),
+  }));
+  const wire = wireWriter(written.reduce((sum, event) => sum + sizeOf(event), overhead_bytes + 3 * stream.length));
+  wire.uint64(4, 1); // is_final
+  for (const event of written.reverse()) proposed(wire, event);
+  const options = wire.mark();
+  const deadline = wire.mark();
+  wire.uint64(1, deadline_s);
+  wire.message(6, deadline);
+  if (expected === 'no_stream') wire.message(3, wire.mark());
+  else wire.uint64(2, expected);
+  const identifier = wire.mark();
+  wire.text(3, stream);
+  wire.message(1, identifier);
+  wire.message(2, options);
+  uuid(wire, correlationId);
+  return wire.done();
+}
+
+interface Written {
+  readonly id: string;
+  readonly type: string;
+  readonly data: string;
+  readonly metadata: string;
+}
+
+const sizeOf = ({ type, data, metadata }: Written): number =>
+  overhead_bytes + 3 * type.length + Buffer.byteLength(data) + Buffer.byteLength(metadata);
+
+function proposed(wire: WireWriter, event: Written): void {
+  const message = wire.mark();
+  wire.text(4, event.data);
+  wire.text(3, event.metadata);
+  property(wire, 'content-type', 'application/json');
+  property(wire, 'type', event.type);
+  uuid(wire, event.id);
+  wire.message(3, message);
+}
+
+function property(wire: WireWriter, key: string, value: string): void {
+  const entry = wire.mark();
+  wire.text(2, value);
+  wire.text(1, key);
+  wire.message(2, entry);
+}
+
+function uuid(wire: WireWriter, text: string): void {
+  const message = wire.mark();
+  wire.text(2, text);
+  wire.message(1, message);
+}
+
+// Appends over one long BatchAppend call per connection.
+
+/** Settles with the server's answer, or rejects with an error of the client. Has no time limit of its own. */
+export type AppendCall = (append: Append) => Promise<AppendedAt>;
+
+type Call = ClientDuplexStream<Buffer, AppendAnswer>;
+
+interface Waiting {
+  readonly id: string;
+  readonly stream: string;
+  readonly request: Buffer;
+  readonly resolve: (appended: AppendedAt) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** The server drops an append that it has not begun by then. Callers stop waiting earlier and send again. */
+const deadline_s = 10;
+
+const { path } = rpc.StreamsService.batchAppend;
+const asIs = (request: Buffer): Buffer => request;
+
+/**
+ * The official client opens the call and knows the server; what goes over it is written and read here. Its own `appendToStream` makes
+ * base64 of the data and reads that again, twice, writes every event twice and ties the appends of all its instances together.
+ *
+ * What is asked for in one turn of the event loop leaves together: the server then finds more to write to disk at once.
+ */
+export function createAppendCall({ client, heard }: Connection): AppendCall {
+  const sent = new Map<string, Waiting & { readonly call: Call }>();
+  let unsent: Waiting[] = [];
+
+  const open = client['GRPCStreamCreator'](
+    rpc.StreamsClient,
+    'append',
+    (streams) => {
+      const settings = client['callArguments']({ requiresLeader: true }, { deadline: Number.POSITIVE_INFINITY });
+      const call: Call = streams.makeBidiStreamRequest(path, asIs, appendAnswer, ...settings);
+      return call
+        .on('data', answered)
+        .on('error', (error) => lost(call, convertToCommandError(error as never)))
+        .on('end', () => lost(call, new Error('the server ended the call')));
+    },
+    new WeakMap(),
+  );
+
+  /** An answer that nobody waits for any more, as after a resend, is ignored. */
+  function answered({ correlationId, outcome }: AppendAnswer): void {
+    heard();
+    const waiting = sent.get(correlationId);
+    if (!waiting) return;
+    sent.delete(correlationId);
+    if (typeof outcome === 'function') waiting.reject(outcome(waiting.stream));
+    else waiting.resolve(outcome);
+  }
+
+  function lost(call: Call, error: unknown): void {
+    for (const [id, waiting] of sent) {
+      if (waiting.call !== call) continue;
+      sent.delete(id);
+      waiting.reject(error);
+    }
+  }
+
+  async function send(): Promise<void> {
+    const all = unsent;
+    unsent = [];
+    try {
+      const call = await open();
+      for (const waiting of all) {
+        sent.set(waiting.id, { ...waiting, call });
+        call.write(waiting.request);
+      }
+    } catch (error) {
+      for (const { reject } of all) reject(error);
+    }
+  }
+
+  return (append) =>
+    new Promise((resolve, reject) => {
+      const id = randomUUID();
+      const request = appendRequest(id, append, Math.ceil(Date.now() / 1_000) + deadline_s);
+      if (unsent.length === 0) setImmediate(send);
+      unsent.push({ id, stream: append.stream, request, resolve, reject });
+    });
+}
 
 export interface AppendLimits {
   /** How long one attempt may stay unanswered before the identical events are sent again. */

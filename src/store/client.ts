@@ -3,7 +3,7 @@ import { assert, type LogPlace, placeOf, type StoredEvent } from '../../domain/d
 import { type AppendLimits, createAppending } from './append.ts';
 import { connect, lastOfAll, type Patience } from './connection.ts';
 import { isInvalidPosition } from './failures.ts';
-import type { Wanted } from './readRequest.ts';
+import type { Wanted } from './read.ts';
 import { followAll } from './subscription.ts';
 
 export interface EventStoreOptions extends Partial<AppendLimits & Patience> {

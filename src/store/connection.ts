@@ -1,14 +1,321 @@
 /** The way to the event store: always to its leader, given up when it is lost or silent, and known to be there or not. */
-import type { EventStoreDBClient } from '@eventstore/db-client';
+
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { EventStoreDBClient } from '@eventstore/db-client';
+import { convertToCommandError } from '@eventstore/db-client/dist/utils/index.js';
+import gossipRpc from '@eventstore/db-client/generated/gossip_grpc_pb.js';
+import gossip from '@eventstore/db-client/generated/gossip_pb.js';
+import shared from '@eventstore/db-client/generated/shared_pb.js';
+import {
+  Channel,
+  type ChannelCredentials,
+  type ClientOptions,
+  connectivityState,
+  type Client as GrpcClient,
+  credentials as grpcCredentials,
+  Metadata,
+} from '@grpc/grpc-js';
 import { Unavailable } from '../../commands/ports.ts';
 import type { StoredEvent } from '../../domain/decider.ts';
 import { withoutSecrets } from '../environment/reader.ts';
-import { isConnectionLoss, isDamaged, reasonOf, Silent, unusable } from './failures.ts';
-import { createHearing, type Hearing } from './hearing.ts';
-import { openClient } from './officialClient.ts';
-import { createReachability, type Reachability } from './reach.ts';
-import { readCall } from './read.ts';
-import type { Wanted } from './readRequest.ts';
+import { type StoreAddress, storeAddress } from './address.ts';
+import { isConnectionLoss, isDamaged, leaderOf, NoLeader, reasonOf, Silent, unusable } from './failures.ts';
+import { createHearing, type Hearing, readCall, type Wanted } from './read.ts';
+
+// The way to a store's leader, in place of the official client's own: one connection a node, kept while it tries to connect again.
+// (The client opens a new one for each call that fails; each of them connects once the node is back, and stays: 26 after an outage.)
+
+export interface WaysOptions {
+  /** `host:port` or `unix:/path`; several, or with `discover`: nodes that are asked who leads. */
+  readonly targets: readonly string[];
+  readonly discover: boolean;
+  readonly credentials: ChannelCredentials;
+  readonly pingEvery_ms: number;
+  readonly pingTimeout_ms: number;
+  readonly gossip_ms: number;
+}
+
+type ClientOf<C> = new (address: string, credentials: ChannelCredentials, options: ClientOptions) => C;
+
+export interface Ways {
+  /** A client of the node that leads, as far as is known. @throws NoLeader */
+  clientOf<C extends GrpcClient>(Kind: ClientOf<C>): Promise<C>;
+  /** Tell how a call of a client ended: a lost one is not taken again, and where the leader is, is gone to. */
+  failed(client: GrpcClient, error: unknown): void;
+  /** Closes the connection in use, if there is one, with all that runs over it. */
+  drop(): void;
+  close(): void;
+}
+
+interface Way {
+  readonly target: string;
+  readonly channel: Channel;
+  readonly clients: Map<unknown, GrpcClient>;
+}
+
+/** The official client's: the largest event and more. */
+const receivedMost_bytes = 17 * 1024 * 1024;
+/** A node that is back is found soon. */
+const reconnect_ms = { first: 100, most: 500 };
+
+export function createWays(options: WaysOptions): Ways {
+  const { targets, discover, credentials } = options;
+  const channels = new Map<string, Channel>();
+  let current: Promise<Way> | null = null;
+  let taken: Way | null = null;
+  let told: string | null = null;
+
+  const clientOver = <C>(Kind: ClientOf<C>, channel: Channel): C =>
+    new Kind('', credentials, { channelOverride: channel });
+
+  const channelTo = (target: string): Channel => {
+    const channel = channels.get(target) ?? new Channel(target, credentials, channelOptions(options));
+    channels.set(target, channel);
+    return channel;
+  };
+
+  /** One that waits to connect again is kept: closed, it would connect all the same (grpc-js 1.14.7). */
+  function release(target: string): void {
+    const channel = channels.get(target);
+    const state = channel?.getConnectivityState(false);
+    if (state !== connectivityState.READY && state !== connectivityState.IDLE) return;
+    channels.delete(target);
+    channel?.close();
+  }
+
+  function leave(): void {
+    current = null;
+    taken = null;
+  }
+
+  async function find(): Promise<Way> {
+    const [only = ''] = targets;
+    const target = told ?? (discover || targets.length > 1 ? await leader() : only);
+    told = null;
+    return { target, channel: channelTo(target), clients: new Map() };
+  }
+
+  async function leader(): Promise<string> {
+    const asked = targets.map((target) => leaderAt(channelTo(target), target));
+    try {
+      const found = await Promise.any(asked);
+      void Promise.allSettled(asked).then(() =>
+        targets.filter((target) => ![found, taken?.target].includes(target)).forEach(release),
+      );
+      return found;
+    } catch (error) {
+      throw new NoLeader((error as AggregateError).errors.map(reasonOf).join('; '));
+    }
+  }
+
+  function leaderAt(channel: Channel, target: string): Promise<string> {
+    const deadline = Date.now() + options.gossip_ms;
+    return new Promise((resolve, reject) => {
+      clientOver(gossipRpc.GossipClient, channel).read(
+        new shared.Empty(),
+        new Metadata(),
+        { deadline },
+        (error, info) => {
+          const found = info?.getMembersList().find(leads)?.getHttpEndPoint();
+          if (found) resolve(`${found.getAddress()}:${found.getPort()}`);
+          else reject(new Error(`${target}: ${error ? reasonOf(error) : 'knows of no leader'}`));
+        },
+      );
+    });
+  }
+
+  return {
+    async clientOf<C extends GrpcClient>(Kind: ClientOf<C>) {
+      current ??= find();
+      const finding = current;
+      const way = await finding.catch((error: unknown) => {
+        if (current === finding) leave();
+        throw error;
+      });
+      if (current === finding) taken = way;
+      const { channel, clients } = way;
+      const client = clients.get(Kind) ?? clientOver(Kind, channel);
+      clients.set(Kind, client);
+      return client as C;
+    },
+    failed(client, error) {
+      if (!isConnectionLoss(error) || client.getChannel() !== taken?.channel) return;
+      const { target } = taken;
+      leave();
+      told = leaderOf(error);
+      release(target);
+    },
+    drop() {
+      if (!taken) return;
+      const { target, channel } = taken;
+      leave();
+      channels.delete(target);
+      channel.close();
+    },
+    close() {
+      leave();
+      for (const channel of channels.values()) channel.close();
+      channels.clear();
+    },
+  };
+}
+
+const leads = (member: gossip.MemberInfo): boolean =>
+  member.getIsAlive() && member.getState() === gossip.MemberInfo.VNodeState.LEADER;
+
+const channelOptions = ({ pingEvery_ms, pingTimeout_ms }: WaysOptions) => ({
+  'grpc.keepalive_time_ms': pingEvery_ms,
+  'grpc.keepalive_timeout_ms': pingTimeout_ms,
+  'grpc.initial_reconnect_backoff_ms': reconnect_ms.first,
+  'grpc.max_reconnect_backoff_ms': reconnect_ms.most,
+  'grpc.max_receive_message_length': receivedMost_bytes,
+});
+
+// The official client, opened for an address: its calls and its reading of answers, over connections of our own.
+
+export interface OpenClient {
+  readonly client: EventStoreDBClient;
+  /** Ends every call, and the connection in use: the next call looks for the leader anew. */
+  drop(): void;
+  close(): Promise<void>;
+}
+
+/** A node that stands still is noticed by pings, and one that is asked who leads is not waited for. The URL's own settings win. */
+const defaults = { keepAliveInterval: 5_000, keepAliveTimeout: 3_000, gossipTimeout: 2 };
+
+/** @throws RangeError for an address that cannot be used: what is wrong with EVENTSTORE_URL, and nothing secret of it */
+export function openClient(url: string): OpenClient {
+  const address = named(() => storeAddress(url));
+  const { user, options } = address;
+  const { defaultDeadline, connectionName } = options;
+  const client = new EventStoreDBClient(
+    {
+      endpoint: 'found by ways',
+      ...(defaultDeadline !== undefined && { defaultDeadline }),
+      ...(connectionName !== undefined && { connectionName }),
+    },
+    { insecure: options.tls === false },
+    user ?? undefined,
+  );
+  const ways = named(() => waysOf(address));
+  client['getGRPCClient'] = ways.clientOf;
+  client['handleError'] = async (of, error) => ways.failed(of, convertToCommandError(error));
+  return {
+    client,
+    drop() {
+      void client.dispose();
+      ways.drop();
+    },
+    async close() {
+      await client.dispose();
+      ways.close();
+    },
+  };
+}
+
+function waysOf(address: StoreAddress): Ways {
+  const { hosts, socket, discover, options } = address;
+  const { keepAliveInterval, keepAliveTimeout, gossipTimeout } = { ...defaults, ...options };
+  return createWays({
+    targets: socket === null ? hosts.map(({ address: host, port }) => `${host}:${port}`) : [`unix:${socket}`],
+    discover,
+    credentials: credentialsOf(address),
+    pingEvery_ms: orNever(keepAliveInterval),
+    pingTimeout_ms: orNever(keepAliveTimeout),
+    gossip_ms: gossipTimeout * 1_000,
+  });
+}
+
+/** -1 switches pings off. */
+const orNever = (ms: number): number => (ms < 0 ? Number.MAX_VALUE : ms);
+
+function credentialsOf({ options }: StoreAddress) {
+  if (options.tls === false) return grpcCredentials.createInsecure();
+  const { tlsCAFile, userCertFile, userKeyFile } = options;
+  if ((userCertFile === undefined) !== (userKeyFile === undefined))
+    throw new RangeError('has one of userCertFile and userKeyFile without the other');
+  return grpcCredentials.createSsl(
+    fileOf('tlsCaFile', tlsCAFile),
+    fileOf('userKeyFile', userKeyFile),
+    fileOf('userCertFile', userCertFile),
+  );
+}
+
+function fileOf(option: string, path: string | undefined): Buffer | null {
+  if (path === undefined) return null;
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new RangeError(`has ${option} name ${path}, which cannot be read (${code})`);
+  }
+}
+
+function named<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw error instanceof RangeError ? new RangeError(`EVENTSTORE_URL ${error.message}`) : error;
+  }
+}
+
+const probePause_ms = 200;
+
+/**
+ * Knows whether the store answers. While it does not, callers are turned away at once instead of being sent into a
+ * timeout, and one probe finds out when it is back.
+ */
+export interface Reachability {
+  readonly up: boolean;
+  /** Tell that a call lost its connection. */
+  lost(): void;
+  /** Resolves true as soon as the store is up, false when `within_ms` have passed. */
+  whenUp(within_ms: number): Promise<boolean>;
+  close(): void;
+}
+
+/** @param probe any harmless call to the store; it must settle within a bounded time */
+export function createReachability(probe: () => Promise<unknown>): Reachability {
+  const closing = new AbortController();
+  let down: Promise<void> | null = null;
+
+  async function probing(): Promise<void> {
+    for (;;) {
+      await sleep(probePause_ms, undefined, { signal: closing.signal, ref: false });
+      try {
+        await probe();
+        down = null;
+        return;
+      } catch {
+        // Still away; the next probe follows.
+      }
+    }
+  }
+
+  return {
+    get up() {
+      return down === null;
+    },
+    lost() {
+      if (down !== null || closing.signal.aborted) return;
+      down = probing();
+      down.catch(() => {});
+    },
+    async whenUp(within_ms) {
+      if (closing.signal.aborted) return false;
+      if (down === null) return true;
+      const timer = new AbortController();
+      const late = sleep(within_ms, undefined, { signal: timer.signal }).catch(() => {});
+      await Promise.race([down.catch(() => {}), late]);
+      timer.abort();
+      return down === null && !closing.signal.aborted;
+    },
+    close() {
+      closing.abort();
+    },
+  };
+}
 
 /** The official client and what is known of the way to its server. */
 export interface Connection extends Hearing {

@@ -4,8 +4,7 @@ import { createHandle, type HandleDeps, readStream } from '../../commands/handle
 import { type EventStore, Unavailable } from '../../commands/ports.ts';
 import type { StoredEvent } from '../../domain/decider.ts';
 import { beginSealing, type KeyChange, sealing, sealingInstance } from '../../domain/sealing.ts';
-import { type FormerKey, formerKeyOf, type KeptKey, openFormer } from '../security/formerKeys.ts';
-import { createSeals, type Seals } from '../security/seals.ts';
+import { createSeals, type FormerKey, formerKeyOf, type KeptKey, openFormer, type Seals } from '../security/seals.ts';
 
 export interface Sealing {
   /** It is asked before each use. @throws Unavailable */

@@ -8,7 +8,7 @@ import { type Batch, Unavailable } from '../../commands/ports.ts';
 import type { StoredEvent } from '../../domain/decider.ts';
 import type { Connection } from './connection.ts';
 import { reasonOf, unusable } from './failures.ts';
-import { recordedEvent } from './recordedEvent.ts';
+import { recordedEvent } from './read.ts';
 
 const maxBatch = 500;
 

@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+
 /**
  * Protocol buffer fields written from the last byte to the first. A message's length is known once its content is written,
  * so that nothing is measured before or copied afterwards.
@@ -144,3 +146,26 @@ export function eachField(
 }
 
 export const textAt = (bytes: Buffer, from: number, to: number): string => bytes.toString('utf8', from, to);
+
+// The embedded node's Unix socket, and its connection string: `esdb+unix:///data/eventstore/socket`.
+
+const scheme = 'esdb+unix://';
+/** What `sockaddr_un` holds everywhere, without the zero at its end. */
+const pathMost_bytes = 103;
+
+export const socketIn = (dataDir: string): string => join(dataDir, 'socket');
+
+export const socketUrl = (path: string): string => `${scheme}${encodeURI(path)}`;
+
+/** Null for a connection string of another kind. */
+export const socketOf = (url: string): string | null =>
+  url.startsWith(scheme) ? decodeURI(url.slice(scheme.length)) : null;
+
+/** @throws RangeError */
+export function mustFit(path: string): void {
+  const length = Buffer.byteLength(path);
+  if (length <= pathMost_bytes) return;
+  throw new RangeError(
+    `the event store's socket ${path} has a path of ${length} bytes, the system takes ${pathMost_bytes}: choose a shorter DATA_DIR`,
+  );
+}

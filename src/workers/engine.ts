@@ -15,7 +15,7 @@ import {
 } from 'rxjs';
 import type { Clock } from '../../commands/ports.ts';
 import { epochMs, type Instant } from '../../domain/time.ts';
-import { boundedTimes } from '../lib/boundedMap.ts';
+import { boundedTimes } from '../lib/cache.ts';
 import type { WorkFailures } from '../postgres/failures.ts';
 import type { WorkReport } from '../process/reports.ts';
 

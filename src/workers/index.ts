@@ -8,7 +8,7 @@ import { dueExpiries, duePolicyRefunds, dueWebhooks, type Share, unfinishedMatch
 import { createRates } from '../api/sharedRateLimits.ts';
 import { allFamilies } from '../chains/families.ts';
 import type { DepositOwner } from '../chains/family.ts';
-import { createSpentLately } from '../chains/money/spentLately.ts';
+import { createSpentLately } from '../chains/money/spending.ts';
 import type { Core } from '../core.ts';
 import { createCursors, endPassedChannel } from '../postgres/cursors.ts';
 import { createDepositOwners, stockChannel } from '../postgres/depositOwners.ts';
@@ -30,8 +30,7 @@ import { impossiblePayouts, transferAudits, transferWorkers } from './payouts/in
 import { refundsOf } from './refunds/index.ts';
 import { policyRefundsWorker, policyRefundsWorkerName } from './refunds/policyRefunds.ts';
 import { type RoleWorker, runRoleWorkers, runSharedWorkers } from './run.ts';
-import { booksWorkers } from './treasury/roles_books.ts';
-import { sweepWorkers } from './treasury/roles_sweeps.ts';
+import { booksWorkers, sweepWorkers } from './treasury/index.ts';
 import { webhookSender } from './webhooks/index.ts';
 import { createWebhookWorker, deliveriesPerAppMax } from './webhooks/webhooks.ts';
 

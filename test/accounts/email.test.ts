@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readEmail } from '../../src/accounts/email.ts';
+import { readEmail } from '../../src/accounts/emails.ts';
 
 describe('accounts: e-mail addresses', () => {
   const one: readonly (readonly [text: string, read: string])[] = [

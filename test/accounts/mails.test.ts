@@ -6,12 +6,12 @@ import { Unavailable } from '../../commands/ports.ts';
 import { minute_ms } from '../../domain/time.ts';
 import { workSet } from '../../projections/sets.ts';
 import { readMail } from '../../sandbox/readMail.ts';
-import { erase, invite, welcome } from '../../src/accounts/operator.ts';
+import { erase, invite, welcome } from '../../src/accounts/people.ts';
 import { createSmtp, isSender } from '../../src/accounts/smtp.ts';
 import type { Database } from '../../src/postgres/database.ts';
 import { createFailures } from '../../src/postgres/failures.ts';
 import { randomIds } from '../../src/process/system.ts';
-import { mailsWorker } from '../../src/workers/accounts/mails.ts';
+import { mailsWorker } from '../../src/workers/accounts/notices.ts';
 import { freshDatabase } from '../support/postgres.ts';
 import { fill, wholeLog } from '../support/readModels.ts';
 import {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { eventCodec } from '../../commands/codec.ts';
 import { createHandle, currentState } from '../../commands/handle.ts';
 import { merchant } from '../../domain/merchant/state.ts';
-import { welcome } from '../../src/accounts/operator.ts';
+import { welcome } from '../../src/accounts/people.ts';
 import { defaultRates } from '../../src/api/rateLimits.ts';
 import { createRates } from '../../src/api/sharedRateLimits.ts';
 import type { Database } from '../../src/postgres/database.ts';

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { webhookSecretContext } from '../../commands/merchantRegistration.ts';
 import { Unavailable } from '../../commands/ports.ts';
 import { hour_ms, minute_ms } from '../../domain/time.ts';
-import { sweep } from '../../src/accounts/sweep.ts';
+import { sweep } from '../../src/accounts/createAccounts.ts';
 import type { Database } from '../../src/postgres/database.ts';
 import { freshDatabase } from '../support/postgres.ts';
 import {

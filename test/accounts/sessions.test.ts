@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { exportJWK, importJWK, SignJWT, UnsecuredJWT } from 'jose';
 import { hour_ms, minute_ms } from '../../domain/time.ts';
-import { sweep } from '../../src/accounts/sweep.ts';
+import { sweep } from '../../src/accounts/createAccounts.ts';
 import type { Database } from '../../src/postgres/database.ts';
 import { createSecretBox } from '../../src/security/secretBox.ts';
 import { freshDatabase } from '../support/postgres.ts';

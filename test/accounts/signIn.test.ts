@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { Unavailable } from '../../commands/ports.ts';
 import { hour_ms, minute_ms } from '../../domain/time.ts';
+import { sweep } from '../../src/accounts/createAccounts.ts';
 import { createPasscodes, scryptPasscodes } from '../../src/accounts/passcodes.ts';
-import { sweep } from '../../src/accounts/sweep.ts';
 import type { Database } from '../../src/postgres/database.ts';
 import { freshDatabase } from '../support/postgres.ts';
 import {

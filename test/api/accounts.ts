@@ -1,9 +1,8 @@
 /** Accounts without anything behind them: every registration and sign-in goes well, and of codes the even ones are right. */
 import { refuse } from '../../domain/decider.ts';
 import { hour_ms, instant, plus } from '../../domain/time.ts';
-import type { Accounts } from '../../src/accounts/accounts.ts';
-import { readEmail } from '../../src/accounts/email.ts';
-import { badEmail, codeWrong } from '../../src/accounts/refusals.ts';
+import { type Accounts, badEmail, codeWrong } from '../../src/accounts/accounts.ts';
+import { readEmail } from '../../src/accounts/emails.ts';
 
 const developerId = '0198f3c2-0000-4000-8000-00000000000d';
 const expiresAt = plus(instant(Date.UTC(2026, 10, 21, 9)), hour_ms);

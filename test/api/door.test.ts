@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { createClients, networksOf } from '../../src/api/clients.ts';
-import { defaultConnectionLimits } from '../../src/api/connections.ts';
+import { createClients, networksOf } from '../../src/api/rateLimits.ts';
+import { defaultConnectionLimits } from '../../src/api/server.ts';
 import { patience_ms } from '../support/patience.ts';
 import { goodRequest, startWorld, type World } from './world.ts';
 

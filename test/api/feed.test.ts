@@ -6,7 +6,7 @@ import type { AppEvent } from '../../queries/feed.ts';
 import { defaultLimits } from '../../src/api/deps.ts';
 import type { ListenerLimits } from '../../src/api/news.ts';
 import type { Notification } from '../../src/postgres/listen.ts';
-import { createAppNews } from '../../src/readmodels/appNews.ts';
+import { createAppNews } from '../../src/readmodels/paymentNews.ts';
 import { created_at } from '../support/payments.ts';
 import { startWorld, type World } from './world.ts';
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { Subject } from 'rxjs';
 import { defaultLimits, type HttpDeps } from '../../src/api/deps.ts';
 import type { Notification } from '../../src/postgres/listen.ts';
-import { appEventsChannel, createAppNews } from '../../src/readmodels/appNews.ts';
+import { appEventsChannel, createAppNews } from '../../src/readmodels/paymentNews.ts';
 import { easyAccounts } from './accounts.ts';
 import { startWorld, type World } from './world.ts';
 

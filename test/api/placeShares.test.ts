@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createPlaceShares } from '../../src/api/placeShares.ts';
+import { createPlaceShares } from '../../src/api/news.ts';
 
 describe('HTTP: shares of places', () => {
   const fill = (shares: ReturnType<typeof createPlaceShares>, clients: readonly string[]): number => {

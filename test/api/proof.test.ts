@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { eventCodec } from '../../commands/codec.ts';
 import { createFindEvidence } from '../../commands/heads/evidence.ts';
-import { headKeysSince } from '../../commands/heads/headKeys.ts';
-import { entriesFrom, newestEntry } from '../../commands/heads/newest.ts';
+import { entriesFrom, headKeysSince, newestEntry } from '../../commands/heads/sign.ts';
 import type { HttpDeps } from '../../src/api/deps.ts';
 import { type File, verifyEvidence } from '../clients/verify/verifier.ts';
 import { headKeys, headWorld } from '../workers/headWorld.ts';

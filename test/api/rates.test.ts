@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { Unavailable } from '../../commands/ports.ts';
-import { createClients } from '../../src/api/clients.ts';
 import type { HttpDeps } from '../../src/api/deps.ts';
-import { type RateName, type Rates, unlimited } from '../../src/api/rateLimits.ts';
+import { createClients, type RateName, type Rates, unlimited } from '../../src/api/rateLimits.ts';
 import { goodRequest, startWorld, type World } from './world.ts';
 
 const create = '/payment-api/payments';

@@ -6,9 +6,9 @@ import { type AppSettings, createPayment, quotePayment } from '../../commands/cr
 import { createHandle, currentState, type Handle, readStream } from '../../commands/handle.ts';
 import { paymentIdOf } from '../../commands/paymentId.ts';
 import { type CanReceive, type Clock, Unavailable } from '../../commands/ports.ts';
+import { registerPayin } from '../../commands/recordPayin.ts';
 import { createRefundAddresses } from '../../commands/refundAddress.ts';
 import { createRefunds } from '../../commands/refunds.ts';
-import { registerPayin } from '../../commands/registerPayin.ts';
 import { createWithdrawCashback } from '../../commands/withdrawCashback.ts';
 import type { AsOf } from '../../domain/asOf.ts';
 import { type Chain, chains } from '../../domain/chains.ts';
@@ -24,7 +24,6 @@ import { type Instant, instant, plus } from '../../domain/time.ts';
 import { getPaymentAsOf } from '../../queries/getPayment.ts';
 import { payerFacts } from '../../queries/payerFacts.ts';
 import { createApp } from '../../src/api/app.ts';
-import { createClients } from '../../src/api/clients.ts';
 import {
   type App,
   type Caller,
@@ -34,7 +33,7 @@ import {
   type Webhooks,
 } from '../../src/api/deps.ts';
 import { limitExports } from '../../src/api/exports.ts';
-import { unlimited } from '../../src/api/rateLimits.ts';
+import { createClients, unlimited } from '../../src/api/rateLimits.ts';
 import { type Listening, startHttp } from '../../src/api/server.ts';
 import { createEvmDeposits } from '../../src/chains/evm/deposits/scheme.ts';
 import { addressBook, canonicalTxHash, walletLinkOf } from '../../src/chains/families.ts';

@@ -7,7 +7,7 @@ import { defaultEvmChainConfig, type EvmChainId } from '../../src/chains/evm/con
 import { createEvmIngester } from '../../src/chains/evm/payins/ingester.ts';
 import { createPushes } from '../../src/chains/evm/pushes.ts';
 import { createEvmRpc } from '../../src/chains/evm/rpc.ts';
-import { systemTicker } from '../../src/chains/node/ticker.ts';
+import { systemTicker } from '../../src/chains/node/limiter.ts';
 import { systemClock } from '../../src/process/system.ts';
 import { createPushed } from '../../src/workers/payins/pushed.ts';
 import { accounts, openPayer } from './chainPayer.ts';

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { createPayment } from '../../commands/createPayment.ts';
 import type { Handle } from '../../commands/handle.ts';
 import type { Clock } from '../../commands/ports.ts';
-import { signWebhook } from '../../commands/webhookSignature.ts';
+import { signWebhook } from '../../commands/sendWebhook.ts';
 import { chainOf } from '../../domain/chains.ts';
 import { type Decision, isRefusal } from '../../domain/decider.ts';
 import type { PaymentEvent, Transfer } from '../../domain/payment/events.ts';

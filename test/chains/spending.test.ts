@@ -1,14 +1,17 @@
 /** The limits of what the treasury's keys may spend. */
 import assert from 'node:assert/strict';
 import { ChainBroken } from '../../commands/codec.ts';
-import type { TransferOwner } from '../../commands/outgoing.ts';
 import { Unavailable } from '../../commands/ports.ts';
-import { type SigningPurpose, SigningRefused, type Unsigned } from '../../commands/transferPorts.ts';
+import {
+  type SigningPurpose,
+  SigningRefused,
+  type TransferOwner,
+  type Unsigned,
+} from '../../commands/transferPorts.ts';
 import { type ChainId, chainOf, type Token } from '../../domain/chains.ts';
 import { instant, minute_ms } from '../../domain/time.ts';
 import type { SignedAttempt } from '../../domain/transfer/shapes.ts';
-import { createSpending, type SpendingLimits } from '../../src/chains/money/spending.ts';
-import { createSpentLately } from '../../src/chains/money/spentLately.ts';
+import { createSpending, createSpentLately, type SpendingLimits } from '../../src/chains/money/spending.ts';
 import { createRecall } from '../../src/workers/payouts/recall.ts';
 
 const limits: SpendingLimits = {

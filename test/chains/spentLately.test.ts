@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { hour_ms } from '../../domain/time.ts';
-import { createSpentLately, type Spent } from '../../src/chains/money/spentLately.ts';
+import { createSpentLately, type Spent } from '../../src/chains/money/spending.ts';
 
 const spent: fc.Arbitrary<Spent> = fc.record({
   chainId: fc.constantFrom(1 as const, 501 as const),

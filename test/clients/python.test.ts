@@ -6,7 +6,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { signWebhook } from '../../commands/webhookSignature.ts';
+import { signWebhook } from '../../commands/sendWebhook.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 
 const run = promisify(execFile);

@@ -6,7 +6,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { signWebhook } from '../../commands/webhookSignature.ts';
+import { signWebhook } from '../../commands/sendWebhook.ts';
 import type { AppEvent } from '../../queries/feed.ts';
 import { goodRequest, receiver, startWorld, type World } from '../api/world.ts';
 import { visitor } from '../support/chromium.ts';

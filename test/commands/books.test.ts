@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { AccountHistory, HistoryPage } from '../../commands/accountHistory.ts';
 import { type BooksAccount, type BooksDeps, loadBooks, openBooksOf, recordLookAt } from '../../commands/books.ts';
 import { openIn } from '../../domain/treasury/booksState.ts';
-import { compareBooks } from '../../tools/treasury/compareBooks.ts';
+import { compareBooks } from '../../tools/treasury/books.ts';
 import { minute } from '../support/payments.ts';
 import { accepted, Crashed, crashAt, processes } from '../support/processes.ts';
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { chooseSource } from '../../commands/chooseSource.ts';
 import type { NewPayment } from '../../commands/createPayment.ts';
 import { type DepositScheme, Unavailable } from '../../commands/ports.ts';
-import { registerPayin } from '../../commands/registerPayin.ts';
+import { registerPayin } from '../../commands/recordPayin.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import type { Payment } from '../../domain/payment/state.ts';
 import { addressBook, canonicalTxHash } from '../../src/chains/families.ts';

@@ -1,8 +1,7 @@
 /** Two processes, each with a connection of its own to the real event store, reach for the same thing at the same moment. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { createSendWebhook } from '../../commands/sendWebhook.ts';
-import { createRedeliver } from '../../commands/webhooksByHand.ts';
+import { createRedeliver, createSendWebhook } from '../../commands/sendWebhook.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import { outstandingMax } from '../../domain/treasury/state.ts';
 import { randomIds } from '../../src/process/system.ts';

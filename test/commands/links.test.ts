@@ -3,8 +3,13 @@ import assert from 'node:assert/strict';
 import { eventCodec } from '../../commands/codec.ts';
 import { type AppSettings, type CreatedPayment, createPayment } from '../../commands/createPayment.ts';
 import { createHandle } from '../../commands/handle.ts';
-import { createManageLinks, type LinkRequest, openLinksMax } from '../../commands/links.ts';
-import { createPayLink, type LinkVisit } from '../../commands/payLink.ts';
+import {
+  createManageLinks,
+  createPayLink,
+  type LinkRequest,
+  type LinkVisit,
+  openLinksMax,
+} from '../../commands/links.ts';
 import { type Chain, chains } from '../../domain/chains.ts';
 import { isRefusal, type Refusal } from '../../domain/decider.ts';
 import type { Link } from '../../domain/link.ts';

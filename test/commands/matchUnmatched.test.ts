@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
 import { currentState } from '../../commands/handle.ts';
 import { finishMatch, matchUnmatched, refundUnmatched } from '../../commands/matchUnmatched.ts';
-import { recordPayin } from '../../commands/recordPayin.ts';
-import { recordUnmatched } from '../../commands/recordUnmatched.ts';
+import { recordPayin, recordUnmatched } from '../../commands/recordPayin.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import { type Transfer, transferId } from '../../domain/payment/events.ts';
 import { payinsMax } from '../../domain/payment/payins.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';
 import { viewOf } from '../../domain/payment/view.ts';
-import { unmatchedRefundOwner } from '../../src/workers/payouts/unmatched.ts';
+import { unmatchedRefundOwner } from '../../src/workers/payouts/owners.ts';
 import { badChecksum, muxedReceiver, payer, stellarReceiver, stellarTreasury } from '../support/contractPayments.ts';
 import { created, detected, expired, minute, payin, stellarUsdc, terms, unpaid } from '../support/payments.ts';
 import { sendingBack } from '../support/payoutCosts.ts';

@@ -1,8 +1,7 @@
 /** What a payout costs, its payment's fee bears: on a chain whose coin is dear, or where the receiver has no account yet. */
 import assert from 'node:assert/strict';
-import { quotePayment } from '../../commands/createPayment.ts';
+import { type PayoutCostOf, quotePayment } from '../../commands/createPayment.ts';
 import { Unavailable } from '../../commands/ports.ts';
-import type { PayoutCostOf } from '../../commands/pricePayment.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import { formatAmount } from '../../domain/money.ts';
 import type { PaymentCreated } from '../../domain/payment/events.ts';

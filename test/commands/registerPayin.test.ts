@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type RegisterPayinDeps, registerPayin } from '../../commands/registerPayin.ts';
+import { type RegisterPayinDeps, registerPayin } from '../../commands/recordPayin.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';
 import { addressBook, canonicalTxHash } from '../../src/chains/families.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash, createHmac } from 'node:crypto';
-import { bodyDigest, signWebhook } from '../../commands/webhookSignature.ts';
+import { bodyDigest, signWebhook } from '../../commands/sendWebhook.ts';
 import { requestHeaders } from '../../domain/webhook.ts';
 
 const secret = '5e'.repeat(32);

@@ -3,8 +3,13 @@ import assert from 'node:assert/strict';
 import { eventCodec } from '../../commands/codec.ts';
 import { createHandle } from '../../commands/handle.ts';
 import type { CrashPoint } from '../../commands/ports.ts';
-import { createSendWebhook, type WebhookMessage } from '../../commands/sendWebhook.ts';
-import { createRedeliver, createSendTest, redeliveryIdOf } from '../../commands/webhooksByHand.ts';
+import {
+  createRedeliver,
+  createSendTest,
+  createSendWebhook,
+  redeliveryIdOf,
+  type WebhookMessage,
+} from '../../commands/sendWebhook.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import { merchant } from '../../domain/merchant/state.ts';
 import { underWay_ms } from '../../domain/redelivery.ts';

@@ -8,7 +8,7 @@ import { load, YAML11_SCHEMA } from 'js-yaml';
 import { defaultLimits } from '../../src/api/deps.ts';
 import { waitMax_s } from '../../src/api/schemas/queries.ts';
 import { type Config, type Role, readConfig } from '../../src/config.ts';
-import { sealKeystore } from '../../src/environment/sealed.ts';
+import { sealKeystore } from '../../src/environment/keystore.ts';
 import { storeAddress } from '../../src/store/address.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 

@@ -5,11 +5,11 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { signWebhook } from '../../commands/webhookSignature.ts';
+import { signWebhook } from '../../commands/sendWebhook.ts';
 import { bounceCodes } from '../../domain/payment/events.ts';
 import { paymentStatuses } from '../../domain/payment/view.ts';
 import { situations } from '../../sandbox/situations.ts';
-import { type GuideName, guideNames, readGuide, renderGuide } from '../../web/guides/guides.ts';
+import { type GuideName, guideNames, readGuide, renderGuide } from '../../web/guides/routes.ts';
 import { createSandbox } from '../support/sandbox.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { signWebhook } from '../../commands/webhookSignature.ts';
+import { signWebhook } from '../../commands/sendWebhook.ts';
 import { verifyWebhook } from '../../sandbox/verifyWebhook.ts';
 import { type Case, isInstalled, languages, verdicts } from './snippets.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { type CashbackMessage, messageText } from '../../domain/cashbackMessage.ts';
+import { type CashbackMessage, messageText } from '../../domain/credit.ts';
 
 const message: CashbackMessage = {
   service: 'https://pay.example.com/v1/cashbacksign',

@@ -1,6 +1,6 @@
 import type { Decision } from '../../domain/decider.ts';
-import { embeddingSitesMax, setEmbeddingSites } from '../../domain/merchant/embedding.ts';
 import type { MerchantEvent } from '../../domain/merchant/events.ts';
+import { embeddingSitesMax, setEmbeddingSites } from '../../domain/merchant/settings.ts';
 import type { MerchantState } from '../../domain/merchant/state.ts';
 import { given, registered } from '../support/bakery.ts';
 

@@ -1,8 +1,7 @@
 /** An app's amount policy, which its owner sets, and its fees, which the operator agrees with it. */
 
 import type { FeeTier, MerchantEvent } from '../../domain/merchant/events.ts';
-import { removeFee, setFee } from '../../domain/merchant/fees.ts';
-import { setPolicy } from '../../domain/merchant/policy.ts';
+import { removeFee, setFee, setPolicy } from '../../domain/merchant/settings.ts';
 import { merchant } from '../../domain/merchant/state.ts';
 import { type AmountPolicy, holdAll } from '../../domain/payment/amountPolicy.ts';
 import { minute } from '../support/payments.ts';

@@ -14,7 +14,7 @@ import type { Database } from '../../src/postgres/database.ts';
 import { openLeases } from '../../src/postgres/leases.ts';
 import { listen } from '../../src/postgres/listen.ts';
 import { randomIds, systemClock } from '../../src/process/system.ts';
-import { createAppNews } from '../../src/readmodels/appNews.ts';
+import { createAppNews } from '../../src/readmodels/paymentNews.ts';
 import { runProjections } from '../../src/readmodels/projections.ts';
 import { rebuild } from '../../src/readmodels/rebuild.ts';
 import { type OpenEventStore, openEventStore } from '../../src/store/client.ts';

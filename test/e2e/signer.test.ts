@@ -13,7 +13,7 @@ import { readConfig } from '../../src/config.ts';
 import { createReader } from '../../src/environment/reader.ts';
 import { systemClock } from '../../src/process/system.ts';
 import { type SignerProcess, startSigner } from '../../src/signerProcess.ts';
-import { socketIn, socketUrl } from '../../src/store/socket.ts';
+import { socketIn, socketUrl } from '../../src/store/wire.ts';
 import { testAuthority } from '../signer/authority.ts';
 import { onStop } from '../support/hooks.ts';
 import { createLocalService } from '../support/localService.ts';

@@ -20,10 +20,10 @@ import { readConfig } from '../../src/config.ts';
 import { randomIds, systemClock } from '../../src/process/system.ts';
 import { parseMasterKey } from '../../src/security/secretBox.ts';
 import { createRemoteSigner } from '../../src/signer/client.ts';
-import { loadTls } from '../../src/signer/tls.ts';
+import { loadTls } from '../../src/signer/settings.ts';
 import { openEventStore } from '../../src/store/client.ts';
 import { withSeals } from '../../src/store/sealed.ts';
-import { socketIn, socketUrl } from '../../src/store/socket.ts';
+import { socketIn, socketUrl } from '../../src/store/wire.ts';
 
 type Confirmed = PaymentEventData<'PayinConfirmed'>;
 

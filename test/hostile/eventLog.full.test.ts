@@ -12,7 +12,7 @@ import { readConnections } from '../../src/lib/connections.ts';
 import { systemClock } from '../../src/process/system.ts';
 import { newApiKey } from '../../src/security/apiKey.ts';
 import { openEventStore } from '../../src/store/client.ts';
-import { socketOf } from '../../src/store/socket.ts';
+import { socketOf } from '../../src/store/wire.ts';
 import { createSandbox } from '../support/sandbox.ts';
 import { isFull } from '../support/suite.ts';
 

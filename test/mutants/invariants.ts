@@ -12,13 +12,13 @@ export const invariants = {
   paidOnce: {
     says: 'A payout, refund or withdrawal lands at most once on its chain.',
     how: 'signed bytes are recorded before they are sent, all of one nonce; another nonce takes proof that the first can never land',
-    kept: ['src/workers/payouts/sign.ts', 'domain/transfer/rules.ts', 'domain/signing/signature.ts'],
+    kept: ['src/workers/payouts/sign.ts', 'domain/transfer/record.ts', 'domain/signing/signature.ts'],
     command: 'npm run audit',
   },
   paidToOrder: {
     says: 'What lands has the receiver, token and amount of the order.',
     how: 'the stream refuses an attempt that is not its order; success is what the receipt shows of the money',
-    kept: ['domain/transfer/rules.ts', 'src/chains/evm/payouts/fate.ts'],
+    kept: ['domain/transfer/record.ts', 'src/chains/evm/payouts/fate.ts'],
     command: 'npm run audit',
   },
   paidFor: {
@@ -48,19 +48,19 @@ export const invariants = {
   creditedWhenFinal: {
     says: 'Money counts when it can leave its chain no more, and enough nodes show it alike.',
     how: 'the final passes confirm, each transfer asked of several nodes; forks are followed block by block',
-    kept: ['src/workers/payins/confirmation.ts', 'src/chains/node/agreement.ts', 'src/chains/evm/payins/looks.ts'],
+    kept: ['src/workers/payins/confirmation.ts', 'src/chains/node/agreement.ts', 'src/chains/evm/payins/scanner.ts'],
     command: 'npm run audit',
   },
   splitAddsUp: {
     says: 'received = payout + fee + excess + dust, to the last unit, and the fee is the agreed one.',
     how: 'integers alone; what cannot be divided is dust, and it is asserted before it is recorded',
-    kept: ['domain/payment/split.ts', 'domain/payment/fees.ts', 'domain/money.ts'],
+    kept: ['domain/payment/close.ts', 'domain/payment/fees.ts', 'domain/money.ts'],
     command: 'npm run audit',
   },
   refundsWithinHeld: {
     says: 'Refunds of a payment never exceed what is held of it.',
     how: 'the stream that orders them counts what is held and what was ordered before',
-    kept: ['domain/payment/refundOrder.ts', 'domain/payment/refundShares.ts'],
+    kept: ['domain/payment/refundOrder.ts', 'domain/payment/refundOrder.ts'],
     command: 'npm run audit',
   },
   floatReserved: {
@@ -90,7 +90,7 @@ export const invariants = {
   decidedOnce: {
     says: 'Of two who decide at once, one is refused and decides again.',
     how: 'every append expects an exact revision, and every event has a random id',
-    kept: ['src/store/appendRequest.ts', 'commands/codec.ts', 'commands/handle.ts'],
+    kept: ['src/store/append.ts', 'commands/codec.ts', 'commands/handle.ts'],
     command: 'npm run audit',
   },
   logIsOurs: {
@@ -106,7 +106,7 @@ export const invariants = {
       'tools/audit/compare.ts',
       'tools/audit/streams.ts',
       'src/workers/audit/nightly.ts',
-      'src/workers/audit/auditTool.ts',
+      'src/workers/audit/index.ts',
     ],
     command: 'npm run audit',
   },
@@ -119,7 +119,7 @@ export const invariants = {
   strangersBounded: {
     says: 'No request of a stranger, and no query of an analyst, costs more than its bound or stops the work of others.',
     how: 'headers, hashes, places and mails have limits of their own; the database takes from analysts what holds others up',
-    kept: ['src/api/accept.ts', 'src/accounts/passcodes.ts', 'src/postgres/analyst.ts'],
+    kept: ['src/api/errors.ts', 'src/accounts/passcodes.ts', 'src/postgres/analyst.ts'],
     command: 'npm run doctor',
   },
 } as const satisfies Readonly<Record<string, Invariant>>;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Database } from '../../src/postgres/database.ts';
 import { type Leases, openLeases } from '../../src/postgres/leases.ts';
 import { systemClock } from '../../src/process/system.ts';
-import { divide } from '../../src/workers/division.ts';
+import { divide } from '../../src/workers/run.ts';
 import { freshDatabase } from '../support/postgres.ts';
 
 /** Pauses are shorter, so that a specification does not wait. */

@@ -3,7 +3,7 @@ import type { StoredEvent } from '../../domain/decider.ts';
 import type { PaymentEvent } from '../../domain/payment/events.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';
 import { deliveryIdOf, deliveryKinds } from '../../domain/webhook.ts';
-import { deposits } from '../../projections/deposits.ts';
+import { deposits } from '../../projections/payments.ts';
 import type { Moved, Projection, RowChange, Seen } from '../../projections/projection.ts';
 import { hourlyStats } from '../../projections/stats.ts';
 import { todoPayments, todoWebhooks } from '../../projections/todos.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { introduceWebhookTypes } from '../../commands/introduceWebhookTypes.ts';
+import { introduceWebhookTypes } from '../../commands/sendWebhook.ts';
 import type { PaymentEvent } from '../../domain/payment/events.ts';
 import { firstWebhookEventTypes, webhookEventTypes } from '../../domain/webhook.ts';
 import type { ProjectionSet } from '../../projections/projection.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { csvLine } from '../../queries/csv.ts';
+import { csvLine } from '../../queries/paymentsCsv.ts';
 import { cellsOf } from '../support/csv.ts';
 
 describe('CSV', () => {

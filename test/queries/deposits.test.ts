@@ -9,7 +9,7 @@ import {
   matchDeposits,
   openDeposits,
   paidDeposits,
-} from '../../queries/deposits.ts';
+} from '../../queries/payins.ts';
 import { append, createWorld, paymentIdOf } from '../support/histories.ts';
 import * as p from '../support/payments.ts';
 import { addressOf, givenReadModels } from './given.ts';

@@ -7,11 +7,8 @@ import { situations } from '../../domain/payment/situation.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';
 import { paymentStatuses } from '../../domain/payment/view.ts';
 import { waitReasons } from '../../domain/transfer/waiting.ts';
-import { eventSentence } from '../../queries/explain/events.ts';
-import { type Explanation, explainPayment } from '../../queries/explain/explain.ts';
-import type { Noted } from '../../queries/explain/next.ts';
-import { situationSentences } from '../../queries/explain/statuses.ts';
-import { waitAnswer, waitAnswers } from '../../queries/explain/waits.ts';
+import { type Explanation, eventSentence, explainPayment, situationSentences } from '../../queries/explain/explain.ts';
+import { type Noted, waitAnswer, waitAnswers } from '../../queries/explain/next.ts';
 import { append, createWorld } from '../support/histories.ts';
 import * as p from '../support/payments.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { PaymentEvent } from '../../domain/payment/events.ts';
 import { type Instant, instant, plus } from '../../domain/time.ts';
-import { roundedUp } from '../../projections/dailyDurations.ts';
 import { reportsSet } from '../../projections/sets.ts';
+import { roundedUp } from '../../projections/stats.ts';
 import { getOverview } from '../../queries/overview.ts';
 import type { Database } from '../../src/postgres/database.ts';
 import { append, createWorld, type World } from '../support/histories.ts';

@@ -3,7 +3,7 @@ import type { MerchantEvent } from '../../domain/merchant/events.ts';
 import { noProfile } from '../../domain/merchant/profile.ts';
 import { appsOf, findApiKey, findApp } from '../../queries/apps.ts';
 import { embeddingSites, findLogo, getSettings, listApps, withLastUse } from '../../queries/settings.ts';
-import { createKeyUses } from '../../src/api/keyUses.ts';
+import { createKeyUses } from '../../src/api/apiKeys.ts';
 import { createProfileStore } from '../../src/postgres/profiles.ts';
 import { append } from '../support/histories.ts';
 import * as p from '../support/payments.ts';

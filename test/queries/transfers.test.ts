@@ -4,7 +4,7 @@ import { Unavailable } from '../../commands/ports.ts';
 import { BroadcastRefused } from '../../commands/transferPorts.ts';
 import type { ChainId } from '../../domain/chains.ts';
 import type { PaymentEvent } from '../../domain/payment/events.ts';
-import { referenceOf } from '../../domain/transfer/key.ts';
+import { referenceOf } from '../../domain/transfer/shapes.ts';
 import {
   type DueTransfers,
   dueTransfers,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { matchUnmatched, refundUnmatched } from '../../commands/matchUnmatched.ts';
-import { recordUnmatched } from '../../commands/recordUnmatched.ts';
+import { recordUnmatched } from '../../commands/recordPayin.ts';
 import { type Transfer, transferId } from '../../domain/payment/events.ts';
 import { workSet } from '../../projections/sets.ts';
 import { listUnmatched } from '../../queries/payins.ts';

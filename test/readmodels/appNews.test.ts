@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { Subject } from 'rxjs';
 import { type ListenerLimits, ListenersFull } from '../../src/api/news.ts';
 import type { Notification } from '../../src/postgres/listen.ts';
-import { createAppNews } from '../../src/readmodels/appNews.ts';
+import { createAppNews } from '../../src/readmodels/paymentNews.ts';
 
 const never = new AbortController().signal;
 

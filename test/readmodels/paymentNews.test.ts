@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import { Subject } from 'rxjs';
-import { ListenersFull } from '../../src/api/news.ts';
-import type { PageListenerLimits, PaymentListener } from '../../src/api/paymentNews.ts';
+import { ListenersFull, type PageListenerLimits, type PaymentListener } from '../../src/api/news.ts';
 import type { Notification } from '../../src/postgres/listen.ts';
-import { appEventsChannel } from '../../src/readmodels/appNews.ts';
-import { createPaymentNews } from '../../src/readmodels/paymentNews.ts';
+import { appEventsChannel, createPaymentNews } from '../../src/readmodels/paymentNews.ts';
 
 /** An app's feed in memory, heads that are moved by hand, and a clock whose pauses end when the spec says so. */
 function world(limits: Partial<PageListenerLimits> = {}) {

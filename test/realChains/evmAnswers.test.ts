@@ -12,10 +12,10 @@ import { sandboxToken } from '../../sandbox/contracts/artifacts/SandboxToken.ts'
 import { freePort } from '../../sandbox/freePort.ts';
 import { endowOnGeth, type Geth, startGeth } from '../../sandbox/realNodes/geth.ts';
 import { fund, plantTokens } from '../../sandbox/tokens.ts';
-import { refusalKind } from '../../src/chains/evm/payouts/refusals.ts';
-import { isRevert } from '../../src/chains/evm/payouts/rehearsal.ts';
+import { isRevert } from '../../src/chains/evm/payouts/preflight.ts';
+import { refusalKind } from '../../src/chains/evm/payouts/rail.ts';
 import { RpcFailed } from '../../src/chains/evm/rpc.ts';
-import { isSwitchedOff, meaningOf } from '../../src/chains/node/refusals.ts';
+import { isSwitchedOff, meaningOf } from '../../src/chains/node/jsonRpc.ts';
 import { keyOf } from '../support/anvil.ts';
 import { describeOnReal, realNodes } from '../support/realNodes.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';

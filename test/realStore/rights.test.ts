@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { EventStoreDBClient, jsonEvent, START } from '@eventstore/db-client';
 import type { Database } from '../../src/postgres/database.ts';
-import type { Examined, Finding } from '../../tools/doctor/checks.ts';
+import type { Examined, Finding } from '../../tools/doctor/machine.ts';
 import { createGuideUser, grantGuideUser, guideUser } from '../support/operationsGuide.ts';
 import { runTool } from '../support/operatorTools.ts';
 import { freshDatabase } from '../support/postgres.ts';

@@ -6,7 +6,7 @@ import { appendFileSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { signWebhook } from '../../commands/webhookSignature.ts';
+import { signWebhook } from '../../commands/sendWebhook.ts';
 import { freePort } from '../../sandbox/freePort.ts';
 import { requestBody } from '../../sandbox/requestBody.ts';
 import { verifyWebhook } from '../../sandbox/verifyWebhook.ts';

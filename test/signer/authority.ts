@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { generate } from 'selfsigned';
-import type { TlsFiles } from '../../src/signer/tls.ts';
+import type { TlsFiles } from '../../src/signer/settings.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 
 export interface Authority {

@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
-import type { SigningPurpose } from '../../commands/transferPorts.ts';
 import {
   type Fate,
   PayoutBlocked,
   type Sent,
   type Signer,
+  type SigningPurpose,
   SigningRefused,
   type Unsigned,
 } from '../../commands/transferPorts.ts';
-import { createSpending, spendingKey } from '../../src/chains/money/spending.ts';
-import { createSpentLately } from '../../src/chains/money/spentLately.ts';
+import { createSpending, createSpentLately, spendingKey } from '../../src/chains/money/spending.ts';
 import { createNotary } from '../../src/signer/notary.ts';
 import type { Ordered } from '../../src/signer/orders.ts';
 import { createSigningRecord } from '../../src/signer/record.ts';

@@ -1,16 +1,21 @@
 import assert from 'node:assert/strict';
 import type { Handle } from '../../commands/handle.ts';
-import { nothingToProve, type Outgoing, type TransferOwner } from '../../commands/outgoing.ts';
-import { type SigningPurpose, SigningRefused, type Unsigned } from '../../commands/transferPorts.ts';
-import { coinOf } from '../../domain/coins.ts';
+import {
+  nothingToProve,
+  type Outgoing,
+  type SigningPurpose,
+  SigningRefused,
+  type TransferOwner,
+  type Unsigned,
+} from '../../commands/transferPorts.ts';
 import type { Decider, DomainEvent } from '../../domain/decider.ts';
+import { coinOf } from '../../domain/money.ts';
 import { type Transfer, transferId } from '../../domain/payment/events.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';
-import { cancelReference, type TransferKey } from '../../domain/transfer/key.ts';
 import { newLeg, type Order } from '../../domain/transfer/leg.ts';
+import { cancelReference, type TransferKey } from '../../domain/transfer/shapes.ts';
 import { addAddress, addressBook, addressBookInstance } from '../../domain/treasury/addressBook.ts';
-import { openAndAssign } from '../../domain/treasury/nonces.ts';
-import { pausePayouts } from '../../domain/treasury/objections.ts';
+import { openAndAssign, pausePayouts } from '../../domain/treasury/nonces.ts';
 import { treasury, treasuryInstance } from '../../domain/treasury/state.ts';
 import { requestRefund, see, unmatched } from '../../domain/unmatched.ts';
 import { createBacking } from '../../src/signer/backing.ts';

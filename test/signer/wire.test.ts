@@ -6,7 +6,7 @@ import { PayoutBlocked, type SigningPurpose, SigningRefused, type Unsigned } fro
 import { createRemoteSigner, type RemoteSigner } from '../../src/signer/client.ts';
 import { type Asked, messageMax_bytes } from '../../src/signer/protocol.ts';
 import { type Answering, type SignerServer, startSignerServer, type Told } from '../../src/signer/server.ts';
-import { loadTls } from '../../src/signer/tls.ts';
+import { loadTls } from '../../src/signer/settings.ts';
 import { onStop } from '../support/hooks.ts';
 import { treasuryAccount } from '../support/payments.ts';
 import { type Authority, testAuthority } from './authority.ts';

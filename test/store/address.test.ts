@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { isInClear, storeAddress } from '../../src/store/address.ts';
-import { openClient } from '../../src/store/officialClient.ts';
+import { openClient } from '../../src/store/connection.ts';
 
 const at = (address: string, port = 2113) => ({ address, port });
 

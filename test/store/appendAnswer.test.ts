@@ -3,7 +3,7 @@ import shared from '@eventstore/db-client/generated/shared_pb.js';
 import statuses from '@eventstore/db-client/generated/status_pb.js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import fc from 'fast-check';
-import { appendAnswer } from '../../src/store/appendAnswer.ts';
+import { appendAnswer } from '../../src/store/append.ts';
 import { structuredUuid } from '../../src/store/node/messages.ts';
 
 const { BatchAppendResp } = streams;

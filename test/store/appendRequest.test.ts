@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import messages from '@eventstore/db-client/generated/streams_pb.js';
 import fc from 'fast-check';
-import { appendRequest } from '../../src/store/appendRequest.ts';
+import { appendRequest } from '../../src/store/append.ts';
 import { uuidText } from '../../src/store/node/messages.ts';
 import { event } from './events.ts';
 

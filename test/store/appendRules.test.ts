@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { type Expected, judgeAppend, type StreamView } from '../../src/store/node/appendRules.ts';
+import { type Expected, judgeAppend, type StreamView } from '../../src/store/node/changes.ts';
 
 /** A stream as the specification tells of it: just the ids in it. */
 interface Model {

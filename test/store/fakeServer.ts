@@ -6,7 +6,7 @@ import {
   ServerCredentials,
   type ServiceDefinition,
 } from '@grpc/grpc-js';
-import { featuresService } from '../../src/store/node/about.ts';
+import { featuresService } from '../../src/store/node/node.ts';
 import { streamsService } from '../../src/store/node/requests.ts';
 
 export interface Misbehaviour {

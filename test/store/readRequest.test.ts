@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import messages from '@eventstore/db-client/generated/streams_pb.js';
 import fc from 'fast-check';
-import { readRequest } from '../../src/store/readRequest.ts';
+import { readRequest } from '../../src/store/read.ts';
 
 const { ReadDirection } = messages.ReadReq.Options;
 const readings = fc.record({

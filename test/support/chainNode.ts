@@ -1,5 +1,5 @@
 import { type Answered, type ChainNode, RpcFailed } from '../../src/chains/node/jsonRpc.ts';
-import { createLimits } from '../../src/chains/node/limits.ts';
+import { createLimits } from '../../src/chains/node/limiter.ts';
 
 /** A node that answers in this process; what is asked in batches it answers call by call. */
 export function nodeOf(request: ChainNode['request'], name = 'node 1'): ChainNode {

@@ -1,5 +1,5 @@
 /** Webhook deliveries for specs: one that a payment's event led to, and outcomes. */
-import { bodyDigest } from '../../commands/webhookSignature.ts';
+import { bodyDigest } from '../../commands/sendWebhook.ts';
 import { type Instant, instant } from '../../domain/time.ts';
 import { type SignedRequest, sentByItself, type WebhookOutcome, type WebhookStart } from '../../domain/webhook.ts';
 

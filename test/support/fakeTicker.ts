@@ -1,4 +1,4 @@
-import type { Ticker } from '../../src/chains/node/ticker.ts';
+import type { Ticker } from '../../src/chains/node/limiter.ts';
 
 export interface FakeTicker extends Ticker {
   /** Lets time pass; what comes due runs at its time, with all that follows from it. */

@@ -1,6 +1,11 @@
-import { bucketOf } from '../../commands/heads/crown.ts';
-import type { Part } from '../../commands/heads/tree.ts';
-import { type KeptLeaf, type Progress, TreeMoved, type TreeStore } from '../../commands/heads/treeStore.ts';
+import {
+  bucketOf,
+  type KeptLeaf,
+  type Part,
+  type Progress,
+  TreeMoved,
+  type TreeStore,
+} from '../../commands/heads/tree.ts';
 
 interface Kept {
   readonly leaves: ReadonlyMap<string, KeptLeaf>;

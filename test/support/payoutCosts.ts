@@ -1,6 +1,6 @@
 /** What payouts cost in specifications. */
-import type { PayoutCostOf } from '../../commands/pricePayment.ts';
-import type { SendingDeps } from '../../commands/sendingBack.ts';
+import type { PayoutCostOf } from '../../commands/createPayment.ts';
+import type { SendingDeps } from '../../commands/refunds.ts';
 import { addressBook } from '../../src/chains/families.ts';
 import type { CoinSettings } from '../../src/chains/money/coins.ts';
 

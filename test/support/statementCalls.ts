@@ -6,15 +6,14 @@ import { clearStopped, markStopped } from '../../projections/generations.ts';
 import type { Sql, SqlDatabase } from '../../projections/sql.ts';
 import { movedIn } from '../../queries/books.ts';
 import { cashbackAfter, dueCashback } from '../../queries/cashback.ts';
-import { paidDeposits } from '../../queries/deposits.ts';
+import { paidDeposits } from '../../queries/payins.ts';
 import { openTransfersOf, recordedHashes, transfersToAsk } from '../../queries/recorded.ts';
 import { unsettledOf, waitingPayouts } from '../../queries/transfers.ts';
 import { owedCoin } from '../../queries/treasury.ts';
 import { createCursors } from '../../src/postgres/cursors.ts';
 import { createFailures } from '../../src/postgres/failures.ts';
 import { createHeadTree } from '../../src/postgres/headTree.ts';
-import { payoutsArePaused } from '../../src/postgres/payoutsToPause.ts';
-import { notePayoutWait } from '../../src/postgres/payoutWaits.ts';
+import { notePayoutWait, payoutsArePaused } from '../../src/postgres/payoutWaits.ts';
 import { createUnreadableNotes } from '../../src/postgres/unreadable.ts';
 
 /** What simulated worlds had: the calls draw their values from it. */

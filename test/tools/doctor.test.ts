@@ -7,7 +7,7 @@ import { rememberIdentity } from '../../src/postgres/chainIdentities.ts';
 import type { Database } from '../../src/postgres/database.ts';
 import { ddlOf } from '../../src/postgres/migrate.ts';
 import { systemClock } from '../../src/process/system.ts';
-import type { Examined, Verdict } from '../../tools/doctor/checks.ts';
+import type { Examined, Verdict } from '../../tools/doctor/machine.ts';
 import { startProxy } from '../chains/proxy.ts';
 import { chainClient, isolatedAnvil, treasury } from '../support/anvil.ts';
 import { sharedEventStore } from '../support/eventstore.ts';

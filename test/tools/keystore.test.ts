@@ -5,9 +5,13 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { privateKeyToAddress } from 'viem/accounts';
-import { keystoreNames, withKeystore } from '../../src/environment/keystore.ts';
-import { openKeystore, sealKeystore } from '../../src/environment/sealed.ts';
-import { replaceSealed } from '../../src/environment/write.ts';
+import {
+  keystoreNames,
+  openKeystore,
+  replaceSealed,
+  sealKeystore,
+  withKeystore,
+} from '../../src/environment/keystore.ts';
 import { isFull } from '../support/suite.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 

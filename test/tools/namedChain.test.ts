@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chainNames, namedChain } from '../../tools/namedChain.ts';
+import { chainNames, namedChain } from '../../tools/program.ts';
 
 describe('a chain on a command line', () => {
   for (const [stated, id] of [

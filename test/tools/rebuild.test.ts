@@ -8,7 +8,7 @@ import type { EventStore } from '../../commands/ports.ts';
 import type { PaymentEvent } from '../../domain/payment/events.ts';
 import { writeConnections } from '../../src/lib/connections.ts';
 import type { Database } from '../../src/postgres/database.ts';
-import { arePayoutsToPause } from '../../src/postgres/payoutsToPause.ts';
+import { arePayoutsToPause } from '../../src/postgres/payoutWaits.ts';
 import { LogSetBack, refuseSetBack } from '../../src/readmodels/logSetBack.ts';
 import { openEventStore } from '../../src/store/client.ts';
 import { spawnEmbeddedNode } from '../../src/store/node/spawn.ts';

@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import type { Instant } from '../../domain/time.ts';
-import { grouped } from '../../web/parts/cells.ts';
+import { explorerUrl, grouped, lengthText, when } from '../../web/parts/cells.ts';
 import { barChart } from '../../web/parts/chart.ts';
 import { contrast, inkOn, readable, readableOn, readColour } from '../../web/parts/colour.ts';
-import { explorerUrl } from '../../web/parts/explorer.ts';
 import { cut, documentOf, html } from '../../web/parts/html.ts';
 import { appPaths, withQuery } from '../../web/parts/paths.ts';
-import { lengthText, when } from '../../web/parts/time.ts';
 import { samplePages } from './samplePages.ts';
 
 describe('parts of pages', () => {

@@ -6,8 +6,12 @@ import { cashback } from '../../domain/cashback.ts';
 import { credit, earn, type SpendOrder, spend } from '../../domain/credit.ts';
 import type { PaymentEvent } from '../../domain/payment/events.ts';
 import { cashbackAfter, dueCashback, dueCredits, getCashback } from '../../queries/cashback.ts';
-import { cashbackWorker, cashbackWorkerName } from '../../src/workers/cashback/cashback.ts';
-import { creditsWorker, creditsWorkerName } from '../../src/workers/cashback/credits.ts';
+import {
+  cashbackWorker,
+  cashbackWorkerName,
+  creditsWorker,
+  creditsWorkerName,
+} from '../../src/workers/cashback/cashback.ts';
 import { givenReadModels } from '../queries/given.ts';
 import { paymentIdOf } from '../support/histories.ts';
 import * as p from '../support/payments.ts';

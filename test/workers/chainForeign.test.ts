@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { instant } from '../../domain/time.ts';
-import { createForeign } from '../../src/workers/health/chainForeign.ts';
-import type { Stranger } from '../../src/workers/health/chainIdentity.ts';
+import { createForeign, type Stranger } from '../../src/workers/health/chainHealth.ts';
 import type { Looked } from '../../src/workers/health/chainStands.ts';
 
 const noon_ms = Date.parse('2026-11-22T12:00:00.000Z');

@@ -1,13 +1,9 @@
 /** A log that grows, and processes that sign heads of it and die anywhere. */
 import assert from 'node:assert/strict';
 import { eventCodec, linkOf, seal, type Tip, tipOf } from '../../commands/codec.ts';
-import { verifyHeads } from '../../commands/heads/chain.ts';
-import { coveredCategories } from '../../commands/heads/covered.ts';
-import { headKeyOf } from '../../commands/heads/keys.ts';
-import { entriesFrom } from '../../commands/heads/newest.ts';
-import type { HeadKeys } from '../../commands/heads/sign.ts';
-import { rootOfStreams } from '../../commands/heads/tree.ts';
-import type { TreeStore } from '../../commands/heads/treeStore.ts';
+import { headKeyOf, verifyHeads } from '../../commands/heads/chain.ts';
+import { coveredCategories, entriesFrom, type HeadKeys } from '../../commands/heads/sign.ts';
+import { rootOfStreams, type TreeStore } from '../../commands/heads/tree.ts';
 import type { CrashPoint, EventStore } from '../../commands/ports.ts';
 import { categoryOf, type StoredEvent } from '../../domain/decider.ts';
 import type { HeadsEvent } from '../../domain/heads/events.ts';

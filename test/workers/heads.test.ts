@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { eventCodec } from '../../commands/codec.ts';
 import { verifyHeads } from '../../commands/heads/chain.ts';
-import { newestHead } from '../../commands/heads/newest.ts';
+import { newestHead } from '../../commands/heads/sign.ts';
 import { createHeadTree } from '../../src/postgres/headTree.ts';
 import { followForHeads, open, signHeads } from '../../src/workers/heads/heads.ts';
 import { memoryEventStore } from '../support/memoryEventStore.ts';

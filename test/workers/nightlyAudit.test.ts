@@ -5,10 +5,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Instant, instant } from '../../domain/time.ts';
 import { createLogger, createTelemetry } from '../../src/process/telemetry.ts';
-import { runAuditTool } from '../../src/workers/audit/auditTool.ts';
-import { runNightlyAudit } from '../../src/workers/audit/index.ts';
-import { auditDirectory, type LastAudit, leaveLast, readLast } from '../../src/workers/audit/last.ts';
-import { stale_ms } from '../../src/workers/audit/nightly.ts';
+import { runAuditTool, runNightlyAudit } from '../../src/workers/audit/index.ts';
+import { auditDirectory, type LastAudit, leaveLast, readLast, stale_ms } from '../../src/workers/audit/nightly.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 
 const before: LastAudit = { at: instant(1_000), findings: 0, told: [], gaps: 0 };

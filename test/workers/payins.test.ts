@@ -6,8 +6,7 @@ import { type PaymentEvent, type Transfer, transferId } from '../../domain/payme
 import { payinAddress } from '../../domain/payment/payins.ts';
 import { type Payment, paymentDecider } from '../../domain/payment/state.ts';
 import { type Instant, plus } from '../../domain/time.ts';
-import type { MatchedDeposit } from '../../queries/deposits.ts';
-import type { RecordedPayin } from '../../queries/payins.ts';
+import type { MatchedDeposit, RecordedPayin } from '../../queries/payins.ts';
 import { createConfirming } from '../../src/workers/payins/confirmation.ts';
 import { type PayinsDeps, payinsWorker } from '../../src/workers/payins/payins.ts';
 import { append, createWorld } from '../support/histories.ts';

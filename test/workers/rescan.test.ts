@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Memo } from '@stellar/stellar-sdk';
 import type { Ingester } from '../../commands/chainPorts.ts';
-import { recordUnmatched } from '../../commands/recordUnmatched.ts';
+import { recordUnmatched } from '../../commands/recordPayin.ts';
 import { payinAddress } from '../../domain/payment/payins.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';
 import { addFault, forgetBefore } from '../../sandbox/stellar/controls.ts';

@@ -1,10 +1,22 @@
 /** Pass three: transaction by transaction, what the chain shows beside what the log says. The chain is asked first. */
 import { chainOf, tokenAt } from '../../domain/chains.ts';
-import { coinAddress } from '../../domain/coins.ts';
-import type { AnchorClaim, AttemptClaim, BatchClaim, Claim, Evidence, Fact, Once, OwnClaim } from './claims.ts';
-import { compareBatch, outOfBatch } from './compareBatch.ts';
+import { coinAddress } from '../../domain/money.ts';
+import { day_ms } from '../../domain/time.ts';
+import type {
+  AnchorClaim,
+  AttemptClaim,
+  BatchClaim,
+  Claim,
+  Entered,
+  Evidence,
+  Fact,
+  Once,
+  OwnClaim,
+  Paired,
+} from './claims.ts';
 import {
   checkCreditedOnce,
+  compareBatch,
   compareDeposit,
   compareSharedPlaces,
   compareSwept,
@@ -12,15 +24,87 @@ import {
   hasMemos,
   isInflow,
   matchInflows,
+  outOfBatch,
   receivedIn,
 } from './compareInflows.ts';
 import { compareNews } from './compareNews.ts';
-import { comparePaired } from './comparePaired.ts';
-import { type Compared, findAtClaim as find, type World } from './comparing.ts';
-import { differencesOf, enteredBy } from './conserve.ts';
+import { type Compared, findAtClaim as find, tokenFeeMax, type World } from './comparing.ts';
 import { findingAt } from './findings.ts';
 import { scaled } from './reckon/funding.ts';
-import { tokenFeeMax } from './tokenFee.ts';
+
+// What two streams say of the same: each consequence has one cause, and each cause has its consequence within a day.
+
+/** Workers of the service make the consequence within seconds; a day later it is lost. */
+const due_ms = day_ms;
+
+/** @param facts all of one key */
+export function comparePaired(
+  facts: readonly Fact[],
+  { settledBefore, isWhole }: Pick<World, 'settledBefore' | 'isWhole'>,
+  { find }: Pick<Compared, 'find'>,
+): void {
+  const of = (side: Paired['side']) => facts.filter((fact): fact is Paired => fact.side === side);
+  const [causes, consequences] = [of('cause'), of('consequence')];
+  for (const [first, ...again] of [causes, consequences])
+    for (const { where, words, code } of again)
+      find(findingAt(code, where, `${words}: ${first?.where.stream} says so as well`));
+  const [cause] = causes;
+  const isOverdue = cause && isWhole && !(Date.parse(settledBefore) - Date.parse(cause.at) <= due_ms);
+  if (isOverdue && consequences.length === 0)
+    find(findingAt(cause.code, cause.where, `${cause.words}: nothing followed from it within a day`));
+  for (const { where, words, code } of consequences) {
+    if (!cause) find(findingAt(code, where, `${words}: nothing leads to it`));
+    else if (cause.words !== words) find(findingAt(code, where, `${words}; ${cause.where.stream} says ${cause.words}`));
+  }
+}
+
+// Money is conserved: what a transaction did to an account of the treasury is what the log says was received, paid, refunded, charged and
+// moved. It compares sums alone, so it holds whatever the comparisons of single transfers believe.
+
+/** @param claims all of the transaction */
+export function enteredBy(evidence: Evidence, claims: readonly Claim[], world: World): readonly Entered[] {
+  const { account, chainId, succeeded } = evidence;
+  const fees = feesOf(evidence, claims);
+  if (!succeeded) return fees;
+  const inflows = claims.filter(isInflow).filter((claim) => world.accountAt(chainId, claim.to) === account);
+  const came = new Map(inflows.filter(({ phase }) => phase !== 'gone').map((claim) => [claim.transferId, claim]));
+  const attempts = claims.filter((claim): claim is AttemptClaim => claim.kind === 'attempt');
+  const batches = claims.filter((claim): claim is BatchClaim => claim.kind === 'batch');
+  const own = claims.flatMap((claim) => ('changes' in claim && claim.account === account ? claim.changes : []));
+  return [
+    ...fees,
+    ...[...came.values()].map(({ asset, amount }) => ({ asset, column: 'received' as const, amount: BigInt(amount) })),
+    ...attempts.flatMap((attempt) => leftBy(attempt, account)),
+    ...batches
+      .flatMap((batch) => outOfBatch(batch, attempts, account))
+      .map(({ asset, amount }) => ({ asset, column: 'paid' as const, amount: BigInt(amount) })),
+    ...own.map(({ asset, amount }) => ({ asset, column: 'moved' as const, amount: BigInt(amount) })),
+  ];
+}
+
+function leftBy({ fate, form, owner, cost, arrived, purpose, ...attempt }: AttemptClaim, account: string): Entered[] {
+  const hasLanded = fate === 'settled' || fate === 'short';
+  if (!hasLanded || form === 'deploy' || (owner ?? cost?.payer ?? attempt.account) !== account) return [];
+  const { asset, amount } = attempt;
+  if (form === 'flush') return [{ asset, column: 'moved', amount: BigInt(arrived ?? amount) }];
+  return [{ asset, column: purpose, amount: -BigInt(cost?.left ?? amount) }];
+}
+
+/** One transaction costs once, however many claims state it. Older events state no cost: then the chain's fee counts. */
+function feesOf({ account, fee }: Evidence, claims: readonly Claim[]): readonly Entered[] {
+  const costs = claims.flatMap((claim) => (!isInflow(claim) && claim.cost?.payer === account ? [claim.cost] : []));
+  const [cost] = costs;
+  const spent = cost ? BigInt(cost.fee) + BigInt(cost.rent ?? 0) : BigInt(fee);
+  return spent === 0n ? [] : [{ asset: coinAddress, column: 'fees', amount: -spent }];
+}
+
+/** By asset, what the chain shows beside what the log says; assets that add up are omitted. */
+export function differencesOf({ changes, fee }: Evidence, entered: readonly Entered[]): ReadonlyMap<string, bigint> {
+  const sums = new Map<string, bigint>([[coinAddress, -BigInt(fee)]]);
+  for (const { asset, amount } of changes) sums.set(asset, (sums.get(asset) ?? 0n) + BigInt(amount));
+  for (const { asset, amount } of entered) sums.set(asset, (sums.get(asset) ?? 0n) - amount);
+  return new Map([...sums].filter(([, difference]) => difference !== 0n));
+}
 
 /** @param facts all of one key */
 export function compareFacts(facts: readonly Fact[], world: World, told: Compared): void {

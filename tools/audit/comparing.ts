@@ -1,5 +1,5 @@
 /** What a comparison of chain and log knows of the world, and whom it tells. */
-import type { ChainId } from '../../domain/chains.ts';
+import { type ChainId, chainOf, tokenAt } from '../../domain/chains.ts';
 import type { Claim, Entered, Evidence } from './claims.ts';
 import { type Finding, type FindingCode, findingAt } from './findings.ts';
 
@@ -34,3 +34,17 @@ export interface World {
 
 export const findAtClaim = (out: Compared, code: FindingCode, claim: Claim, message: string): void =>
   out.find(findingAt(code, claim.where, message, { chainId: claim.chainId, hash: claim.txHash, block: claim.block }));
+
+// Tokens that keep a part of each transfer.
+
+/**
+ * The most that a token keeps of a transfer, in its smallest units; 0n for a token that keeps nothing. USDT's contract on Ethereum refuses a
+ * fee of 20 basis points or more, and one of 50 dollars or more (`setParams`). Other tokens of the catalogue have no fee. The numbers are
+ * written down here once more, on purpose.
+ */
+export function tokenFeeMax(chainId: ChainId, asset: string, amount: bigint): bigint {
+  const token = chainId === 1 ? tokenAt(chainOf(chainId), asset) : undefined;
+  if (token?.symbol !== 'USDT') return 0n;
+  const [rated, most] = [(amount * 19n) / 10_000n, 49n * 10n ** BigInt(token.decimals)];
+  return rated < most ? rated : most;
+}

@@ -1,7 +1,6 @@
 /** What an audit found, for people. */
 import { type ChainId, chainOf, tokenAt } from '../../domain/chains.ts';
-import { coinAddress, coinOf } from '../../domain/coins.ts';
-import { formatAmount } from '../../domain/money.ts';
+import { coinAddress, coinOf, formatAmount } from '../../domain/money.ts';
 import { findingsOfKindMax } from './collector.ts';
 import { type Finding, nextSteps } from './findings.ts';
 import type { ReadModelsReport } from './readModels.ts';

@@ -2,23 +2,27 @@
  * The auditor's verifier: reads the log, reckons every stream again, asks the chains what really happened, and compares. It takes nothing
  * from read models, cursors or the product's decisions, writes to files of its own alone, and holds neither the log nor the chains in memory.
  */
+
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { streamPrefixes } from '../../commands/codec.ts';
+import type { EventStore } from '../../commands/ports.ts';
 import type { ChainId } from '../../domain/chains.ts';
-import { epochMs, type Instant, instant } from '../../domain/time.ts';
-import { allowanceFindings } from './allowance.ts';
-import type { Witness } from './chains.ts';
+import { day_ms, epochMs, type Instant, instant, minute_ms } from '../../domain/time.ts';
+import { type ChainsRead, readChains, type Witness } from './chains.ts';
 import { type ByWord, type DepositClaim, type Fact, factKey, newsKey, type Out, type Unapproved } from './claims.ts';
 import { type ClosedNetwork, type ClosedNetworks, createClosedNetworks } from './closedNetworks.ts';
 import { type Collector, createCollector } from './collector.ts';
 import { compareFacts } from './compare.ts';
 import type { World } from './comparing.ts';
-import type { Finding, Gap } from './findings.ts';
+import { type Believed, type Entry, entryKey } from './entry.ts';
+import { type Finding, findingAt, type Gap } from './findings.ts';
 import { auditHeads, comparedHeads, type KeptHead, type Leaf } from './heads.ts';
-import { type LogDeps, type LogRead, readLog } from './log.ts';
-import { auditGuards } from './noted.ts';
+import { auditGuards, createNotes } from './noted.ts';
 import { addressBookStream, createBook } from './reckon/book.ts';
-import { createSpill, grouped, type Spill } from './spill.ts';
-import { openWorkplace, type Workplace } from './state.ts';
-import { auditStreams } from './streams.ts';
+import { createSpill, grouped, type Record as Sorted, type Spill } from './spill.ts';
+import { type AuditState, openWorkplace, type Workplace } from './state.ts';
+import { auditStreams, type TipSeen } from './streams.ts';
 import {
   type AccountLedger,
   type AccountSums,
@@ -27,8 +31,179 @@ import {
   type PaymentLedger,
   type PaymentSums,
 } from './sums.ts';
-import { auditTips } from './tips.ts';
-import { type ChainsRead, readChains } from './witnesses.ts';
+
+// What one operator's word moved within a day. Each order may be small enough; their sum must be, too.
+
+/** An order takes its share of the day some moments before or after its own time. */
+const window_ms = day_ms - 10 * minute_ms;
+
+/** @param orders in the order in which the log recorded them; at most one day of them is in memory. @param most in millionths of a dollar */
+export function* allowanceFindings(orders: Iterable<Unapproved>, most: bigint): Iterable<Finding> {
+  let recent: { readonly at_ms: number; readonly value: bigint }[] = [];
+  let sum = 0n;
+  for (const { where, at, by, value_microUsd } of orders) {
+    const at_ms = Date.parse(at);
+    const value = BigInt(value_microUsd);
+    const over = recent.filter((each) => at_ms - each.at_ms >= window_ms);
+    for (const each of over) sum -= each.value;
+    if (over.length > 0) recent = recent.filter((each) => at_ms - each.at_ms < window_ms);
+    recent.push({ at_ms, value });
+    sum += value;
+    // One that is too large alone is found in its own stream.
+    if (sum > most && value <= most)
+      yield findingAt(
+        'approvalMissing',
+        where,
+        `with it ${sum} millionths of a dollar were ordered within a day and not approved, the last by ${by}; ${most} may be`,
+      );
+  }
+}
+
+// Reads the log once, from its first event to what was its end when the audit began, and puts it aside in the order of streams.
+
+export interface LogDeps {
+  /** The raw log: nothing that is in it is left out. Nothing can be written through it. */
+  readonly log: Pick<EventStore, 'all' | 'tail'>;
+  /** Null where no key is at hand: then links, heads and chains have to do. */
+  readonly believed: Believed | null;
+  readonly progress: (done: bigint, total: bigint, events: number) => void;
+  readonly signal: AbortSignal;
+  /** Heads that the auditor holds: the log is compared with each of them, too. */
+  readonly keptHeads?: readonly KeptHead[];
+  /** Events between two notes of how far it is: what an interrupted audit reads again at most. */
+  readonly saveEvery?: number;
+}
+
+export interface LogRead {
+  readonly entries: Spill<Entry>;
+  readonly state: AuditState;
+  /** Up to here an interrupted audit had read, and nothing is read again; null where none had. */
+  readonly goneOnFrom: string | null;
+}
+
+const saveEveryDefault = 100_000;
+
+const fresh = (tail: bigint, wanted: readonly number[]): AuditState => ({
+  until: tail.toString(),
+  after: null,
+  events: 0,
+  heads: [],
+  wanted,
+  held: [],
+  since: null,
+  sealedSince: null,
+  latest: null,
+  entryRuns: [],
+  evidenceRuns: [],
+  read: {},
+  transactions: 0,
+});
+
+export async function readLog(
+  { log, believed, progress, signal, keptHeads = [], saveEvery = saveEveryDefault }: LogDeps,
+  place: Workplace,
+): Promise<LogRead> {
+  const tail = await log.tail();
+  const left = place.load();
+  const wanted = keptHeads.map(({ number }) => number);
+  const goesOn = left !== null && BigInt(left.until) <= tail && String(left.wanted) === String(wanted);
+  let state = goesOn ? left : fresh(tail, wanted);
+  const until = BigInt(state.until);
+  const goneOnFrom = state.after;
+  const entries = createSpill<Entry>({ directory: place.directory, name: 'entries', runs: state.entryRuns });
+  const save = () => {
+    state = { ...state, entryRuns: entries.flush() };
+    place.save(state);
+  };
+  const after = state.after === null ? null : BigInt(state.after);
+  const notes = createNotes(state, believed, wanted);
+  let unsaved = 0;
+  if (until === 0n || (after !== null && after >= until)) return { entries, state, goneOnFrom };
+  for await (const batch of log.all({ after, prefixes: streamPrefixes, signal })) {
+    const events = batch.events.filter(({ position }) => position <= until);
+    for (const stored of events) {
+      const entry = notes.read(stored);
+      entries.add(entryKey(entry), entry);
+    }
+    unsaved += events.length;
+    state = { ...state, after: batch.position.toString(), events: state.events + events.length, ...notes.now() };
+    if (unsaved >= saveEvery) {
+      save();
+      unsaved = 0;
+    }
+    progress(batch.position, until, state.events);
+    if (batch.position >= until || batch.live) break;
+  }
+  signal.throwIfAborted();
+  state = { ...state, after: state.until };
+  save();
+  return { entries, state, goneOnFrom };
+}
+
+// What the last audit saw of each stream, so that this one notices what was written anew since, seals and all.
+
+interface Tips {
+  readonly revision: number;
+  readonly link: string;
+}
+
+export interface TipsAudit {
+  entry(entry: Entry): void;
+  tip(tip: TipSeen): void;
+  end(): void;
+  /** What was seen is what the next audit compares with. */
+  keep(): void;
+}
+
+export function auditTips(directory: string, find: (finding: Finding) => void): TipsAudit {
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const index = join(directory, 'tips.json');
+  const before: { readonly folder: string; readonly runs: readonly string[] } = existsSync(index)
+    ? JSON.parse(readFileSync(index, 'utf8'))
+    : { folder: '', runs: [] };
+  const folder = before.folder === 'tips-a' ? 'tips-b' : 'tips-a';
+  rmSync(join(directory, folder), { recursive: true, force: true });
+  const seen = createSpill<Tips>({ directory: join(directory, folder), name: 'tips' });
+  const known = createSpill<Tips>({
+    directory: join(directory, before.folder || folder),
+    name: 'tips',
+    runs: before.runs,
+  })
+    .sorted()
+    [Symbol.iterator]();
+  let due = next();
+
+  function next(): Sorted<Tips> | null {
+    const step = known.next();
+    return step.done ? null : step.value;
+  }
+  function gone({ key, value }: Sorted<Tips>, revision: number | null): void {
+    const where = { stream: key, revision, id: null };
+    find(findingAt('streamTruncated', where, `an earlier audit saw event ${value.revision}; it is gone`));
+  }
+  return {
+    entry(entry) {
+      for (; due && due.key < entry.stream; due = next()) gone(due, null);
+      if (due?.key === entry.stream && due.value.revision === entry.revision && due.value.link !== entry.link)
+        find(findingAt('streamChanged', entry, `an earlier audit saw ${due.value.link} here, now it is ${entry.link}`));
+    },
+    tip({ stream, revision, link }) {
+      if (due?.key === stream) {
+        if (due.value.revision > revision) gone(due, revision);
+        due = next();
+      }
+      seen.add(stream, { revision, link });
+    },
+    end() {
+      for (; due; due = next()) gone(due, null);
+    },
+    keep() {
+      writeFileSync(`${index}.part`, JSON.stringify({ folder, runs: seen.flush() }), { mode: 0o600 });
+      renameSync(`${index}.part`, index);
+      if (before.folder !== '') rmSync(join(directory, before.folder), { recursive: true, force: true });
+    },
+  };
+}
 
 export interface AuditDeps extends Pick<LogDeps, 'log' | 'believed' | 'signal' | 'saveEvery'> {
   /** Of every configured chain; none for the log alone. */

@@ -3,8 +3,7 @@ import { categoryOf } from '../../domain/decider.ts';
 import type { Out } from './claims.ts';
 import type { Entry } from './entry.ts';
 import { findingAt } from './findings.ts';
-import { createAnchorReckoner } from './reckon/anchors.ts';
-import { createBatchReckoner } from './reckon/batches.ts';
+import { createAnchorReckoner, createBatchReckoner } from './reckon/batches.ts';
 import { createAccountReckoner, createEarningsReckoner } from './reckon/cashback.ts';
 import {
   type Book,

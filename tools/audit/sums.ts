@@ -1,6 +1,6 @@
 /** What all payments make together, and what each account of the treasury held, got and spent. Bounded by chains, tokens and accounts. */
 import type { ChainId } from '../../domain/chains.ts';
-import { coinAddress } from '../../domain/coins.ts';
+import { coinAddress } from '../../domain/money.ts';
 import type { AccountColumn, Entered, Evidence, Opening, SumColumn } from './claims.ts';
 import { type Finding, findingAt } from './findings.ts';
 

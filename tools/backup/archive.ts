@@ -1,18 +1,112 @@
 /** Copies the event log into a directory, while it is written to. What a backup there has already is not copied again. */
-import { mkdirSync } from 'node:fs';
+
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import Type, { type Static } from 'typebox';
+import Value from 'typebox/value';
 import { streamPrefixes } from '../../commands/codec.ts';
-import type { Clock, EventStore } from '../../commands/ports.ts';
+import { type Clock, type EventStore, StreamConflict } from '../../commands/ports.ts';
 import type { StoredEvent } from '../../domain/decider.ts';
-import {
-  BackupError,
-  emptyManifest,
-  eventsIn,
-  type Manifest,
-  readManifest,
-  type Segment,
-  writeManifest,
-} from './manifest.ts';
-import { readSegment, segmentMax, writeSegment } from './segment.ts';
+import { closed, Digest, Text, Time } from '../../domain/schema.ts';
+
+// What a backup's directory says of itself: which segments of the log it holds, in order, and their digests.
+
+const format = 'payment-intents backup 1';
+const Count = Type.Integer({ minimum: 0 });
+const Position = Type.String({ pattern: '^[0-9]{1,20}$' });
+
+const Manifest = Type.Object(
+  {
+    format: Type.Literal(format),
+    /** When the last segment was added. */
+    madeAt: Time,
+    segments: Type.Array(
+      Type.Object({ file: Text(64), events: Count, first: Position, last: Position, sha256: Digest }, closed),
+      { maxItems: 100_000 },
+    ),
+  },
+  closed,
+);
+export type Manifest = Static<typeof Manifest>;
+export type Segment = Manifest['segments'][number];
+
+/** A backup that cannot be used. The message says why. */
+export class BackupError extends Error {
+  override readonly name = 'BackupError';
+}
+
+const pathOf = (directory: string): string => join(directory, 'backup.json');
+
+export const emptyManifest = (madeAt: Manifest['madeAt']): Manifest => ({ format, madeAt, segments: [] });
+
+/** Undefined where the directory has none. @throws BackupError for one that is not ours */
+export function readManifest(directory: string): Manifest | undefined {
+  if (!existsSync(pathOf(directory))) return undefined;
+  try {
+    const manifest: unknown = JSON.parse(readFileSync(pathOf(directory), 'utf8'));
+    if (Value.Check(Manifest, manifest)) return manifest;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  throw new BackupError(`${pathOf(directory)} is no backup of this program: name another directory`);
+}
+
+/** Beside it first, by each process in a file of its own: a stop half-way leaves the one before, and a segment that it does not name. */
+export function writeManifest(directory: string, manifest: Manifest): void {
+  const beside = `${pathOf(directory)}.${process.pid}.new`;
+  writeFileSync(beside, `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600, flush: true });
+  renameSync(beside, pathOf(directory));
+}
+
+export const digestOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+
+export const eventsIn = ({ segments }: Manifest): number => segments.reduce((sum, { events }) => sum + events, 0);
+
+// Part of a log in a file: an event a line, in the log's order, compressed.
+
+/** Held in memory at a time. */
+export const segmentMax = 10_000;
+const inflatedMax_bytes = 1024 * 1024 * 1024;
+
+/** Named by what is in it, too: of two backups that run at once neither writes over what the other has named. */
+export function writeSegment(directory: string, number: number, events: readonly StoredEvent[]): Segment {
+  const lines = events.map((event) =>
+    JSON.stringify(event, (_, part) => (typeof part === 'bigint' ? `${part}` : part)),
+  );
+  const bytes = gzipSync(`${lines.join('\n')}\n`);
+  const sha256 = digestOf(bytes);
+  const file = `log-${String(number).padStart(6, '0')}-${sha256.slice(0, 16)}.ndjson.gz`;
+  writeFileSync(join(directory, file), bytes, { mode: 0o600, flush: true });
+  const [first, last] = [events[0]?.position ?? 0n, events.at(-1)?.position ?? 0n];
+  return { file, events: events.length, first: `${first}`, last: `${last}`, sha256 };
+}
+
+/** @throws BackupError when it is missing, or not as it was written */
+export function readSegment(directory: string, { file, sha256, events }: Segment): readonly StoredEvent[] {
+  const bytes = bytesOf(directory, file);
+  if (digestOf(bytes) !== sha256)
+    throw new BackupError(`${file} is not as it was written: restore from another backup, nothing was changed`);
+  const lines = gunzipSync(bytes, { maxOutputLength: inflatedMax_bytes }).toString('utf8').split('\n').filter(Boolean);
+  if (lines.length !== events) throw new BackupError(`${file} holds ${lines.length} events in place of ${events}`);
+  return lines.map((line) => {
+    const { revision, position, ...event } = JSON.parse(line) as Omit<StoredEvent, 'revision' | 'position'> & {
+      readonly revision: string;
+      readonly position: string;
+    };
+    return { ...event, revision: BigInt(revision), position: BigInt(position) };
+  });
+}
+
+function bytesOf(directory: string, file: string): Buffer {
+  try {
+    return readFileSync(join(directory, file));
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new BackupError(`${file} cannot be read (${code}): the backup is not whole, restore from another one`);
+  }
+}
 
 export interface BackUpDeps {
   /** As it is, seals and all: what somebody else wrote is evidence. */
@@ -65,4 +159,69 @@ async function mustContinue({ store, directory }: BackUpDeps, newest: Segment): 
   throw new BackupError(
     `${directory} is a copy of another log, or of this one before it was restored: name another directory`,
   );
+}
+
+// Writes a backup into an event store: the same events, in the same order, at the same revisions, with their hash chains and seals.
+
+export interface RestoreDeps {
+  /** Without seals of its own: events bring theirs. */
+  readonly store: Pick<EventStore, 'append' | 'read'>;
+  readonly directory: string;
+  readonly signal: AbortSignal;
+  readonly onProgress: (done: { readonly events: number; readonly of: number }) => void;
+}
+
+/** Of one stream that follow each other, in one append. */
+const togetherMax = 100;
+
+/**
+ * Every segment is checked before anything is written. Crash anywhere: run it again, what is there already stays.
+ * @returns how many events the backup has
+ * @throws BackupError for a backup that is damaged, and for a store that holds other events
+ */
+export async function restore({ store, directory, signal, onProgress }: RestoreDeps): Promise<number> {
+  const manifest = readManifest(directory);
+  if (!manifest) throw new BackupError(`there is no backup in ${directory}: npm run backup makes one`);
+  for (const segment of manifest.segments) readSegment(directory, segment);
+  const of = eventsIn(manifest);
+  let events = 0;
+  for (const segment of manifest.segments) {
+    for (const together of runsOf(readSegment(directory, segment))) {
+      signal.throwIfAborted();
+      await put(store, together);
+      events += together.length;
+      onProgress({ events, of });
+    }
+  }
+  return of;
+}
+
+async function put(store: RestoreDeps['store'], events: readonly StoredEvent[]): Promise<void> {
+  const [first] = events;
+  if (!first) return;
+  const { stream, revision } = first;
+  const sealed = events.map(({ id, type, data, metadata }) => ({ id, type, data: data as object, metadata }));
+  try {
+    await store.append(stream, revision === 0n ? 'no_stream' : revision - 1n, sealed);
+  } catch (error) {
+    if (!(error instanceof StreamConflict)) throw error;
+    const there = await store.read(stream, { from: revision, max: events.length });
+    const missing = events.slice(there.length);
+    if (there.some(({ id }, index) => id !== events[index]?.id) || missing.length === events.length)
+      throw new BackupError(`stream ${stream} holds other events than the backup: restore into an empty event store`);
+    await put(store, missing);
+  }
+}
+
+/** Neighbours of one stream, in the log's order. */
+function* runsOf(events: readonly StoredEvent[]): Generator<readonly StoredEvent[]> {
+  let run: StoredEvent[] = [];
+  for (const event of events) {
+    if (run.length > 0 && (run[0]?.stream !== event.stream || run.length >= togetherMax)) {
+      yield run;
+      run = [];
+    }
+    run.push(event);
+  }
+  if (run.length > 0) yield run;
 }

@@ -1,11 +1,15 @@
 /** The installation's secrets beside a backup of its log, sealed by a passphrase: without them the log is read by nobody and its money is lost. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { withKeystore } from '../../src/environment/keystore.ts';
-import { type Entries, openKeystore, sealKeystore } from '../../src/environment/sealed.ts';
-import { type Env, secretNames, settingOf } from '../../src/environment/secretFiles.ts';
-import { replaceSealed } from '../../src/environment/write.ts';
-import { BackupError } from './manifest.ts';
+import {
+  type Entries,
+  openKeystore,
+  replaceSealed,
+  sealKeystore,
+  withKeystore,
+} from '../../src/environment/keystore.ts';
+import { type Env, secretNames, settingOf } from '../../src/environment/reader.ts';
+import { BackupError } from './archive.ts';
 
 const pathOf = (directory: string): string => join(directory, 'secrets.sealed');
 

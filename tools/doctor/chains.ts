@@ -6,7 +6,7 @@ import { checkNode, type NodeReport } from '../../src/chains/checkNode.ts';
 import { familyOf } from '../../src/chains/families.ts';
 import type { OpenChain } from '../../src/chains/family.ts';
 import type { Config } from '../../src/config.ts';
-import { broken, type Check, type Finding, fine, look, reasonOf } from './checks.ts';
+import { broken, type Check, type Finding, fine, look, reasonOf } from './machine.ts';
 
 export interface ChainAsked {
   readonly open: OpenChain;

@@ -1,7 +1,7 @@
 /** What is seen of a running service from outside, and of the mail server that it sends through. */
 import { createSmtp } from '../../src/accounts/smtp.ts';
 import type { Config } from '../../src/config.ts';
-import { broken, type Check, type Finding, fine, look, reasonOf } from './checks.ts';
+import { broken, type Check, type Finding, fine, look, reasonOf } from './machine.ts';
 
 const answer_ms = 10_000;
 const bodyMost = 100_000;

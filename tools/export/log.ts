@@ -1,11 +1,43 @@
 /** Rows that follow the log: its events themselves, and rows of payments, each at the last event that its payment has. */
+import { eventCodec } from '../../commands/codec.ts';
 import type { EventStore } from '../../commands/ports.ts';
 import type { StoredEvent } from '../../domain/decider.ts';
 import { quoted, type Sql } from '../../projections/sql.ts';
-import { selectList } from './rows.ts';
-import { isIn, type Page, type Period, type Source, shareOf } from './source.ts';
+import { isIn, type Page, type Period, type Source, selectList, shareOf } from './run.ts';
 import type { Column, Row, View } from './tables.ts';
-import { shownData } from './withheld.ts';
+
+// What leaves the log in no export: whatever opens, derives or sends something, and what strangers answered.
+
+/**
+ * Wherever they stand in an event: salts that ids and deposits are derived from, what is encrypted, signed transactions (whoever has one can
+ * send it), webhooks' addresses (some hold a password) and what their receivers answered.
+ */
+const everywhere: ReadonlySet<string> = new Set([
+  'idSalt',
+  'salt',
+  'ciphertext',
+  'formerKeys',
+  'bytes',
+  'webhookUrl',
+  'responsePreview',
+]);
+
+/** Where a name alone does not tell: the hash of an API key, addresses of webhooks. */
+const inEvents: Readonly<Record<string, readonly string[]>> = {
+  ApiKeyIssued: ['hash'],
+  WebhookUrlSet: ['url'],
+  WebhookSendStarted: ['url'],
+};
+
+export const isWithheld = (type: string, field: string): boolean =>
+  everywhere.has(field) || (inEvents[type]?.includes(field) ?? false);
+
+/** An event's data in today's form, without what is withheld; null for a type that this version does not know, which may hold anything. */
+export function shownData(stored: StoredEvent): string | null {
+  const event = eventCodec.read(stored);
+  if (!event) return null;
+  return JSON.stringify(event.data, (field, value: unknown) => (isWithheld(event.type, field) ? undefined : value));
+}
 
 export interface LogDeps {
   /** As the service believes it. */

@@ -1,5 +1,6 @@
 /** Writes pages into parts, each a whole file that the manifest names. Stopped anywhere, it is run again and goes on behind the last part. */
-import { openPart } from './formats.ts';
+import { quoted, type Sql } from '../../projections/sql.ts';
+import { openPart, type PartWriter } from './formats.ts';
 import {
   type Exported,
   keepPart,
@@ -10,9 +11,7 @@ import {
   unfinishedPath,
   writeManifest,
 } from './manifest.ts';
-import type { PartWriter } from './partWriter.ts';
-import type { Source } from './source.ts';
-import { columnsOf } from './tables.ts';
+import { type Column, columnsOf, type Row, type View } from './tables.ts';
 
 export interface ExportDeps {
   readonly directory: string;
@@ -83,3 +82,65 @@ export async function runExport(deps: ExportDeps): Promise<{ readonly manifest: 
   }
   return { manifest, added: rowsIn(manifest) - before };
 }
+
+// Rows of a view whose time lies in a period, by their key: one way through the table, whatever is asked for.
+
+const pageRows = 500;
+
+/** json as its text: read and written again, numbers in it would be rounded. */
+export const selectList = (columns: readonly Column[]): string =>
+  columns
+    .map(({ name, kind }) => (kind === 'json' ? `${quoted(name)}::text AS ${quoted(name)}` : quoted(name)))
+    .join(', ');
+
+export function rowsOfPeriod(sql: Sql, { view, key, time }: View, columns: readonly Column[], period: Period): Source {
+  const keyed = `(${key.map(quoted).join(', ')})`;
+  const ofPeriod = `${quoted(time)} >= coalesce($1::timestamptz, '-infinity') AND ${quoted(time)} < coalesce($2::timestamptz, 'infinity')`;
+  const limits = [period.from, period.to];
+  const behind = `${keyed} > (${key.map((_, index) => `$${index + 3}`).join(', ')})`;
+  return async function* pages(after): AsyncGenerator<Page> {
+    let last = after === null ? null : (JSON.parse(after) as readonly string[]);
+    const left = await sql.query<{ count: bigint }>(
+      `SELECT count(*) FROM ${view} WHERE ${ofPeriod}${last ? ` AND ${behind}` : ''}`,
+      [...limits, ...(last ?? [])],
+    );
+    const total = Number(left[0]?.count ?? 0n);
+    for (let read = 0, full = true; full; ) {
+      const rows: readonly Row[] = await sql.query<Row>(
+        `SELECT ${selectList(columns)} FROM ${view} WHERE ${ofPeriod}${last ? ` AND ${behind}` : ''}
+          ORDER BY ${keyed.slice(1, -1)} LIMIT ${pageRows}`,
+        [...limits, ...(last ?? [])],
+      );
+      const newest = rows.at(-1);
+      if (newest) last = key.map((name) => String(newest[name]));
+      read += rows.length;
+      full = rows.length === pageRows;
+      if (last) yield { rows, upTo: JSON.stringify(last), done: full ? Math.min(1, read / total) : 1 };
+    }
+  };
+}
+
+// Where rows come from: pages in a fixed order, so that an export goes on behind the last one that it has kept.
+
+export interface Page {
+  readonly rows: readonly Row[];
+  /** Everything up to here is in this page or earlier ones. Text of the source's own. */
+  readonly upTo: string;
+  /** From 0 to 1. */
+  readonly done: number;
+}
+
+/** @param after `upTo` of the last page that was kept; null from the beginning. @throws Unavailable */
+export type Source = (after: string | null) => AsyncIterable<Page>;
+
+/** Times from the first one on, and before the second one. */
+export interface Period {
+  readonly from: string | null;
+  readonly to: string | null;
+}
+
+export const isIn = ({ from, to }: Period, at: string): boolean =>
+  (from === null || at >= from) && (to === null || at < to);
+
+export const shareOf = (position: bigint, end: bigint): number =>
+  end === 0n || position >= end ? 1 : Number((position * 10_000n) / end) / 10_000;

@@ -1,7 +1,44 @@
 /** Bars below each other, each of one or several parts, with their names and numbers: stages, routes, reasons. */
+
 import type { VNode } from 'preact';
 import { html } from '../../web/parts/html.ts';
-import { round, type Size, sizes } from './scale.ts';
+
+/** What the plots share: sizes, round numbers for axes, short numbers. */
+
+/** Letters keep their size: there is one drawing for each width, and the style sheet shows the one that fits. */
+export interface Size {
+  readonly name: 'narrow' | 'middle' | 'broad' | 'wide';
+  readonly width: number;
+}
+
+export const sizes: readonly Size[] = [
+  { name: 'narrow', width: 310 },
+  { name: 'middle', width: 500 },
+  { name: 'broad', width: 700 },
+  { name: 'wide', width: 930 },
+];
+
+/** The first of 1, 1.2, 1.6, 2, 3, 4, 5, 6, 8, 10 … that holds the most: four lines divide each of them well. Of counts at least 4. */
+export function topOf(most: number, least = 0): number {
+  if (most <= least) return Math.max(least, 4e-9);
+  const power = 10 ** Math.floor(Math.log10(most));
+  const step = [1, 1.2, 1.6, 2, 3, 4, 5, 6, 8, 10].find((candidate) => candidate * power >= most * (1 - 1e-12)) ?? 10;
+  return step * power;
+}
+
+const marks: readonly (readonly [number, string])[] = [
+  [1e9, 'bn'],
+  [1e6, 'M'],
+  [1e3, 'k'],
+];
+
+/** `0`, `250`, `1.25k`, `3M`, `0.004` */
+export function short(value: number): string {
+  const [size, mark] = marks.find(([candidate]) => Math.abs(value) >= candidate) ?? [1, ''];
+  return `${Number((value / size).toPrecision(3))}${mark}`;
+}
+
+export const round = (value: number): number => Math.round(value * 10) / 10;
 
 /** Names a colour of the style sheet, and stands in the legend. */
 export type Tone = 'first' | 'second' | 'age1' | 'age2' | 'age3' | 'age4' | 'rest';
@@ -75,3 +112,64 @@ function lineOf(parts: readonly BarPart[], text: string, { x, y, thick, inner, m
 }
 
 const totalOf = (parts: readonly BarPart[]): number => parts.reduce((sum, { value }) => sum + Math.max(0, value), 0);
+
+// Columns side by side: days of a month, ranges of durations.
+
+export interface ColumnMark {
+  /** Below the column. */
+  readonly label: string;
+  readonly value: number;
+  /** What it says when one points at it. */
+  readonly title: string;
+}
+
+export interface ColumnsPlot {
+  /** For whoever hears the page. */
+  readonly spoken: string;
+  readonly columns: readonly ColumnMark[];
+  /** The least that the axis reaches: counts of ones and twos need no halves. */
+  readonly least: number;
+  /** Every column has its label where they fit, or every seventh one. */
+  readonly labels: 'each' | 'sevenths';
+}
+
+const scaleWidth = 46;
+const footHeight = 22;
+const topHeight = 8;
+const lines = 4;
+
+export const columnsPlot = (plot: ColumnsPlot): VNode =>
+  html`<div class="plot">${sizes.map((size) => columnsDrawing(size, plot))}</div>`;
+
+function columnsDrawing({ name, width }: Size, { spoken, columns, least, labels }: ColumnsPlot): VNode {
+  const turned = labels === 'each' && name === 'narrow';
+  const foot = turned ? footHeight + 34 : footHeight;
+  const height = (name === 'wide' ? 220 : 190) + foot - footHeight;
+  const inner = width - scaleWidth;
+  const floor = height - foot;
+  const top = topOf(Math.max(0, ...columns.map(({ value }) => value)), least);
+  const slot = inner / Math.max(1, columns.length);
+  const wide = round(Math.min(slot * 0.72, 54));
+  const yOf = (value: number) => round(floor - ((floor - topHeight) * value) / top);
+  return html`<svg class=${name} viewBox=${`0 0 ${width} ${height}`} role="img" aria-label=${spoken}>
+    ${Array.from({ length: lines + 1 }, (_, line) => (top * line) / lines).map(
+      (value) => html`<g><line x1="0" x2=${inner} y1=${yOf(value)} y2=${yOf(value)} />
+        <text x=${inner + 8} y=${yOf(value) + 4}>${short(value)}</text></g>`,
+    )}
+    ${columns.map(({ label, value, title }, place) => {
+      const x = round(slot * place + (slot - wide) / 2);
+      const y = value > 0 ? Math.min(yOf(value), floor - 2) : floor;
+      return html`<g>
+        ${value > 0 && html`<rect x=${x} y=${y} width=${wide} height=${round(floor - y)} rx=${round(Math.min(3, wide / 3))}><title>${title}</title></rect>`}
+        ${isLabelled(labels, place) && labelAt(label, x + wide / 2, floor + 16, turned)}
+      </g>`;
+    })}
+  </svg>`;
+}
+
+const isLabelled = (labels: ColumnsPlot['labels'], place: number): boolean => labels === 'each' || place % 7 === 0;
+
+const labelAt = (label: string, x: number, y: number, turned: boolean): VNode =>
+  turned
+    ? html`<text text-anchor="end" transform=${`translate(${round(x + 4)} ${y - 6}) rotate(-55)`}>${label}</text>`
+    : html`<text x=${round(x)} y=${y} text-anchor="middle">${label}</text>`;

@@ -1,3 +1,6 @@
+import { type Instant, instant } from '../../domain/time.ts';
+import type { Sql, SqlDatabase } from '../../projections/sql.ts';
+
 /**
  * What a report asks Postgres, one question for each plot. The page shows each beside its plot as it was asked, so that whoever doubts
  * a number asks again. Tokens count as dollars, as they do everywhere here.
@@ -122,3 +125,105 @@ SELECT reason, count(*) AS payments,
 };
 
 export const questions = { volume, funnel, durations, fees, held } as const;
+
+// Asks all questions of a report at one moment: nothing is written, and what happens meanwhile is in none of the answers or in all.
+
+/** What a coin costs in dollars, by chain, as the service is configured. */
+export type CoinPrices = Readonly<Record<string, { readonly decimals: number; readonly usd: string }>>;
+
+export interface About {
+  readonly month: Month;
+  /** Null for all apps. */
+  readonly appId: string | null;
+  readonly prices: CoinPrices;
+  readonly now: Instant;
+}
+
+/** Numbers as Postgres prints them; amounts are never a JavaScript number. */
+export type AnswerRow = Readonly<Record<string, string | null>>;
+
+export interface Answer {
+  readonly sql: string;
+  readonly parameters: readonly (string | null)[];
+  readonly rows: readonly AnswerRow[];
+}
+
+export type Answers = Readonly<Record<Question['id'], Answer>>;
+
+/** @throws Unavailable */
+export function askAll(database: SqlDatabase, about: About): Promise<Answers> {
+  return database.transaction(async (tx) => {
+    await tx.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY');
+    const answers: Partial<Record<Question['id'], Answer>> = {};
+    for (const question of Object.values(questions)) answers[question.id] = await ask(tx, question, about);
+    return answers as Answers;
+  });
+}
+
+async function ask(tx: Sql, { sql, also }: Question, { month, appId, prices, now }: About): Promise<Answer> {
+  const more = { prices: JSON.stringify(prices), now };
+  const parameters = [month.from, month.to, appId, ...also.map((name) => more[name])];
+  const rows = await tx.query<Readonly<Record<string, unknown>>>(sql, parameters);
+  return { sql, parameters, rows: rows.map(asText) };
+}
+
+const asText = (row: Readonly<Record<string, unknown>>): AnswerRow =>
+  Object.fromEntries(Object.entries(row).map(([name, value]) => [name, value === null ? null : String(value)]));
+
+// A month of the calendar, in UTC.
+
+export interface Month {
+  /** `2026-11` */
+  readonly name: string;
+  /** `November 2026` */
+  readonly title: string;
+  readonly from: Instant;
+  /** The first moment of the next one. */
+  readonly to: Instant;
+}
+
+const names = [
+  ...['January', 'February', 'March', 'April', 'May', 'June', 'July'],
+  ...['August', 'September', 'October', 'November', 'December'],
+];
+
+/** @param text `2026-11`. @returns undefined when it is no month */
+export function monthNamed(text: string): Month | undefined {
+  const [, year, month] = /^(20\d\d)-(0[1-9]|1[0-2])$/.exec(text) ?? [];
+  if (year === undefined || month === undefined) return undefined;
+  const [y, m] = [Number(year), Number(month)];
+  return {
+    name: text,
+    title: `${names[m - 1]} ${y}`,
+    from: instant(Date.UTC(y, m - 1)),
+    to: instant(Date.UTC(y, m)),
+  };
+}
+
+/** Sums of decimal texts, exactly. */
+
+const scale = 30;
+
+const scaled = (text: string): bigint => {
+  const [, sign = '', whole = '', fraction = ''] = /^(-?)(\d+)(?:\.(\d{1,30}))?$/.exec(text) ?? [];
+  if (whole === '') throw new Error(`${text} is no decimal number`);
+  return BigInt(`${sign}${whole}${fraction.padEnd(scale, '0')}`);
+};
+
+/** Without trailing zeros; `0` of nothing. */
+export function sumOf(texts: readonly string[]): string {
+  const sum = texts.reduce((total, text) => total + scaled(text), 0n);
+  const digits = (sum < 0n ? -sum : sum).toString().padStart(scale + 1, '0');
+  const fraction = digits.slice(-scale).replace(/0+$/, '');
+  return `${sum < 0n ? '-' : ''}${digits.slice(0, -scale)}${fraction === '' ? '' : `.${fraction}`}`;
+}
+
+/** To so many places, all of them printed; halves away from zero. */
+export function roundedTo(text: string, places: number): string {
+  const unit = 10n ** BigInt(scale - places);
+  const value = scaled(text);
+  const size = value < 0n ? -value : value;
+  const digits = ((size + unit / 2n) / unit).toString().padStart(places + 1, '0');
+  const sign = value < 0n && /[1-9]/.test(digits) ? '-' : '';
+  return `${sign}${digits.slice(0, -places)}.${digits.slice(-places)}`;
+}

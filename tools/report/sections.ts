@@ -1,8 +1,8 @@
-import { counted } from '../../web/parts/cells.ts';
-import type { Answer, AnswerRow } from './ask.ts';
-import { columnsPlot } from './columns.ts';
-import type { Part } from './part.ts';
-import { lengthOf, totalIn } from './table.ts';
+import type { VNode } from 'preact';
+import { counted, dayText, grouped } from '../../web/parts/cells.ts';
+import { type BarMark, barsPlot, columnsPlot, type Tone } from './plots.ts';
+import type { About, Answer, AnswerRow, Question } from './questions.ts';
+import { chainText, fine, lengthOf, money, type TableColumn, totalIn } from './table.ts';
 
 /** From the customer's money to the merchant's. */
 export function durationsPart(answer: Answer): Part {
@@ -43,3 +43,227 @@ const rangeText = ({ above_s, up_to_s }: AnswerRow): string =>
 /** Share of the payouts that took no longer; null of none. */
 export const withinMinute = (rows: readonly AnswerRow[]): string | null =>
   rows.find((row) => row['up_to_s'] === '60')?.['within_percent'] ?? null;
+
+/** Routes beyond these are in the table alone. */
+const drawnMost = 12;
+
+const kinds: Readonly<Record<string, string>> = {
+  route: 'Payouts',
+  payout: 'Payouts that failed',
+  refund: 'Refunds',
+  sweep: 'Sweeps',
+  flush: 'Sweeps',
+  deployment: 'Deployments',
+  withdrawal: 'Withdrawals',
+  rebalance: 'Rebalances',
+  anchor: 'Anchors',
+  cancel: 'Cancels',
+  adopted: 'By hand',
+};
+
+/** What routes brought, and what their transactions cost. */
+export function feesPart(answer: Answer, { prices }: About): Part {
+  const { rows } = answer;
+  const used = new Set(rows.flatMap((row) => [row['source_chain_id'], row['destination_chain_id']]));
+  const said = Object.entries(prices)
+    .filter(([chain]) => used.has(chain))
+    .map(([chain, { usd }]) => `${chainText(chain)} ${usd}`);
+  return {
+    id: 'fees',
+    title: 'Fees and costs',
+    note: `Fees of the payments paid out in the month, and gas and rent of their payouts; below them what else was spent on transactions. In dollars, at the configured prices of a coin${said.length > 0 ? ` (${said.join(', ')})` : ''}.`,
+    answer,
+    total: true,
+    none: 'Nothing was earned and nothing spent in this month.',
+    plot:
+      rows.length === 0
+        ? null
+        : barsPlot({
+            spoken: `Fees of ${money(totalIn(rows, 'fees'))} dollars against costs of ${money(totalIn(rows, 'cost'))}. The table below has every route.`,
+            bars: rows.slice(0, drawnMost).map(barOf),
+            legend: [
+              ['first', 'Fees'],
+              ['second', 'Cost'],
+            ],
+          }),
+    columns: [
+      { name: 'what', head: 'For', reads: 'text', words: kinds },
+      { name: 'source_chain_id', head: 'From or on', reads: 'chain' },
+      { name: 'destination_chain_id', head: 'To', reads: 'chain' },
+      { name: 'payments', head: 'Number', reads: 'count', unsummed: true },
+      { name: 'volume', head: 'Volume', reads: 'money' },
+      { name: 'fees', head: 'Fees', reads: 'fine' },
+      { name: 'cost', head: 'Cost', reads: 'fine' },
+      { name: 'profit', head: 'Left', reads: 'fine' },
+    ],
+  };
+}
+
+function barOf(row: AnswerRow): BarMark {
+  const [fees, cost] = [row['fees'] ?? '0', row['cost'] ?? '0'];
+  const what = row['what'] ?? '';
+  const from = chainText(row['source_chain_id'] ?? '');
+  const name =
+    what === 'route'
+      ? `${from} → ${chainText(row['destination_chain_id'] ?? '')}`
+      : `${kinds[what] ?? what} on ${from}`;
+  const line = (tone: 'first' | 'second', value: string, word: string) => ({
+    text: fine(value),
+    parts: [{ tone, value: Number(value), title: `${name}: ${word} ${fine(value)}` }],
+  });
+  const spent = line('second', cost, 'cost');
+  return { name, lines: what === 'route' ? [line('first', fees, 'fees'), spent] : [spent] };
+}
+
+const stages: Readonly<Record<string, string>> = {
+  created: 'Created',
+  seen: 'Money seen',
+  funded: 'Paid',
+  paid_out: 'Paid out',
+  expired: 'Expired unpaid',
+  bounced: 'Bounced or refunded',
+};
+const ends: ReadonlySet<string> = new Set(['expired', 'bounced']);
+
+/** How far the payments of the month have come. */
+export function funnelPart(answer: Answer): Part {
+  const { rows } = answer;
+  const of = (stage: string): string => rows.find((row) => row['stage'] === stage)?.['payments'] ?? '0';
+  return {
+    id: 'funnel',
+    title: 'From created to paid out',
+    note: 'Of the payments created in the month, as they stand now.',
+    answer,
+    total: false,
+    none: 'No payment was created in this month.',
+    plot:
+      of('created') === '0'
+        ? null
+        : barsPlot({
+            spoken: `Of ${grouped(of('created'))} payments created, ${grouped(of('funded'))} were paid and ${grouped(of('paid_out'))} paid out.`,
+            bars: rows.map(({ stage, payments, percent }) => {
+              const name = stages[stage ?? ''] ?? String(stage);
+              const text = `${grouped(payments ?? '0')}  ${percent ?? '0'} %`;
+              const tone = ends.has(stage ?? '') ? 'rest' : 'first';
+              return { name, lines: [{ text, parts: [{ tone, value: Number(payments), title: `${name}: ${text}` }] }] };
+            }),
+          }),
+    columns: [
+      { name: 'stage', head: 'Stage', reads: 'text', words: stages },
+      { name: 'payments', head: 'Payments', reads: 'count' },
+      { name: 'percent', head: 'Of the created', reads: 'percent' },
+    ],
+  };
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  excess: 'Paid too much',
+  surplus: 'Paid again',
+  late: 'Came late',
+  latePayin: 'Came late',
+  wrongToken: 'Another token',
+  wrongChain: 'Another chain',
+  otherSender: 'Another sender',
+  amountTooLow: 'Paid too little',
+  amountTooHigh: 'More than is taken',
+  payoutImpossible: 'Payout impossible',
+  unmatched: 'Of no payment',
+};
+
+const ages = [
+  ['under_a_day', 'under a day', 'age1'],
+  ['under_a_week', '1 to 7 days', 'age2'],
+  ['under_30_days', '7 to 30 days', 'age3'],
+  ['older', 'longer', 'age4'],
+] as const satisfies readonly (readonly [string, string, Tone])[];
+
+/** What came and can neither be paid out nor is on its way back. */
+export function heldPart(answer: Answer): Part {
+  const { rows } = answer;
+  return {
+    id: 'held',
+    title: 'Held money',
+    note: 'What came up to the month’s end and is held now: by reason, and since when.',
+    answer,
+    total: true,
+    none: 'No money is held.',
+    plot:
+      rows.length === 0
+        ? null
+        : barsPlot({
+            spoken: `${money(totalIn(rows, 'amount'))} dollars are held. The table below has every reason.`,
+            bars: rows.map(heldBarOf),
+            legend: ages.map(([, text, tone]) => [tone, text]),
+          }),
+    columns: [
+      { name: 'reason', head: 'Reason', reads: 'text', words: reasons },
+      { name: 'payments', head: 'Number', reads: 'count' },
+      ...ages.map(([name, text]) => ({
+        name,
+        head: `${text.charAt(0).toUpperCase()}${text.slice(1)}`,
+        reads: 'money' as const,
+      })),
+      { name: 'amount', head: 'Together', reads: 'money' },
+    ],
+  };
+}
+
+function heldBarOf(row: AnswerRow): BarMark {
+  const name = reasons[row['reason'] ?? ''] ?? String(row['reason']);
+  const parts = ages.map(([column, text, tone]) => {
+    const value = row[column] ?? '0';
+    return { tone, value: Number(value), title: `${name}, ${text}: ${money(value)}` };
+  });
+  return {
+    name,
+    lines: [{ parts, text: money(row['amount'] ?? '0') }],
+  };
+}
+
+/** One plot with its table and the SQL of both. */
+export interface Part {
+  readonly id: Question['id'];
+  readonly title: string;
+  readonly note: string;
+  /** Null where there is nothing to show: then `none` says so. */
+  readonly plot: VNode | null;
+  readonly none: string;
+  readonly answer: Answer;
+  readonly columns: readonly TableColumn[];
+  /** Whether the table ends with the sums of its columns. */
+  readonly total: boolean;
+}
+
+/** What was paid out each day. */
+export function volumePart(answer: Answer): Part {
+  const { rows } = answer;
+  const all = totalIn(rows, 'volume');
+  return {
+    id: 'volume',
+    title: 'Volume',
+    note: 'What customers paid, by the day of the payout.',
+    answer,
+    total: true,
+    none: 'Nothing was paid out in this month.',
+    plot:
+      Number(totalIn(rows, 'payments')) === 0
+        ? null
+        : columnsPlot({
+            spoken: `Volume: ${money(all)} dollars in ${rows.length} days. The table below has every day.`,
+            least: 0,
+            labels: 'sevenths',
+            columns: rows.map(({ day, volume, payments }) => ({
+              label: dayText(day ?? ''),
+              value: Number(volume),
+              title: `${dayText(day ?? '')}: ${money(volume ?? '0')} in ${counted(Number(payments), 'payment')}`,
+            })),
+          }),
+    columns: [
+      { name: 'day', head: 'Day', reads: 'day' },
+      { name: 'payments', head: 'Payments', reads: 'count' },
+      { name: 'volume', head: 'Volume', reads: 'money' },
+      { name: 'paid_out', head: 'Paid out', reads: 'money' },
+      { name: 'refunded', head: 'Refunded', reads: 'money' },
+    ],
+  };
+}

@@ -2,11 +2,9 @@
 import type { VNode } from 'preact';
 import { type ChainId, chainIds, chainOf } from '../../domain/chains.ts';
 import { decimalText } from '../../queries/sql.ts';
-import { grouped } from '../../web/parts/cells.ts';
+import { dayText, grouped } from '../../web/parts/cells.ts';
 import { html } from '../../web/parts/html.ts';
-import { dayText } from '../../web/parts/time.ts';
-import type { AnswerRow } from './ask.ts';
-import { roundedTo, sumOf } from './sums.ts';
+import { type AnswerRow, roundedTo, sumOf } from './questions.ts';
 
 /** As people read what Postgres prints. */
 export type Reading = 'text' | 'day' | 'count' | 'money' | 'fine' | 'percent' | 'chain' | 'seconds';

@@ -8,9 +8,9 @@ import { familyOf } from '../../src/chains/families.ts';
 import type { Core } from '../../src/core.ts';
 import { numberingAccountsOf, numberingMemory } from '../../src/workers/payouts/numberingAccounts.ts';
 import { explainNoncesOf, loadTreasury, pausePayouts, resumePayouts } from '../../src/workers/treasury/account.ts';
-import { withCore } from '../core.ts';
-import { operator } from '../operator.ts';
+import { withCore } from '../connections.ts';
 import { printTable } from '../print.ts';
+import { operator } from '../program.ts';
 
 const answer_ms = 15_000;
 

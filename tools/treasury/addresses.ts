@@ -4,10 +4,9 @@ import { chainOf } from '../../domain/chains.ts';
 import { addressBook } from '../../src/chains/families.ts';
 import type { Core } from '../../src/core.ts';
 import { type AddressDeps, addToBook, loadBook, removeFromBook } from '../../src/workers/treasury/operations.ts';
-import { withCore } from '../core.ts';
-import { operator } from '../operator.ts';
-import { tell } from '../program.ts';
-import { type Shown, show } from './show.ts';
+import { withCore } from '../connections.ts';
+import { operator, tell } from '../program.ts';
+import { type Shown, show } from './operations.ts';
 
 async function addresses(core: Core, how: Shown): Promise<void> {
   const { entries } = await loadBook(core);

@@ -1,9 +1,8 @@
 /** Transactions of the treasury that the log does not know: listed with what they did, and recorded with a reason. */
 import type { Command } from 'commander';
 import { type ChainId, chainOf, findChain } from '../../domain/chains.ts';
-import { coinAddress } from '../../domain/coins.ts';
 import { isRefusal } from '../../domain/decider.ts';
-import { formatAmount } from '../../domain/money.ts';
+import { coinAddress, formatAmount } from '../../domain/money.ts';
 import type { Core } from '../../src/core.ts';
 import { transferOwners } from '../../src/workers/payouts/index.ts';
 import {
@@ -14,14 +13,12 @@ import {
   type Shown as Known,
   paidBy,
 } from '../../src/workers/treasury/adopt.ts';
-import { owedOn } from '../../src/workers/treasury/index.ts';
-import { strangersOn } from '../../src/workers/treasury/strangers.ts';
+import { owedOn, strangersOn } from '../../src/workers/treasury/index.ts';
 import { type Stranger, strangers } from '../../src/workers/treasury/unknownTransactions.ts';
-import { withCore } from '../core.ts';
-import { operator } from '../operator.ts';
+import { withCore } from '../connections.ts';
 import { print, printError } from '../print.ts';
-import { reasonOf, refusalError } from '../program.ts';
-import { type Shown, show } from './show.ts';
+import { operator, reasonOf, refusalError } from '../program.ts';
+import { type Shown, show } from './operations.ts';
 
 /** Nodes are asked about each of many transactions. */
 const answer_ms = 120_000;

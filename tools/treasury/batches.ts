@@ -8,14 +8,11 @@ import { isRefusal, type Refusal } from '../../domain/decider.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { listBatches } from '../../queries/transfers.ts';
 import type { Core } from '../../src/core.ts';
-import { buryBatch } from '../../src/workers/payouts/batchesByHand.ts';
-import { type ContractDeps, orderAllowance, orderPayMany } from '../../src/workers/payouts/contract.ts';
-import { withCore } from '../core.ts';
-import { namedChain } from '../namedChain.ts';
-import { operator } from '../operator.ts';
+import { buryBatch, type ContractDeps, orderAllowance, orderPayMany } from '../../src/workers/payouts/batchesByHand.ts';
+import { withCore } from '../connections.ts';
 import { print } from '../print.ts';
-import { reasonOf, refusalError, tell, untilInterrupted } from '../program.ts';
-import { type Shown, show } from './show.ts';
+import { namedChain, operator, reasonOf, refusalError, tell, untilInterrupted } from '../program.ts';
+import { type Shown, show } from './operations.ts';
 
 const shownMax = 100;
 const look_ms = 1_000;

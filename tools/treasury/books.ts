@@ -1,20 +1,71 @@
 /** `npm run treasury -- books`: opening, what came in, what went out and what it cost, beside what each account holds. */
+
 import type { Command } from 'commander';
-import { type BooksAccount, explainBooks, loadBooks } from '../../commands/books.ts';
+import { type BooksAccount, type BooksDeps, explainBooks, loadBooks, lookAt } from '../../commands/books.ts';
 import { type ChainId, chainOf, findChain, tokenAt } from '../../domain/chains.ts';
-import { coinAddress, coinOf } from '../../domain/coins.ts';
 import { isRefusal } from '../../domain/decider.ts';
-import { formatAmount } from '../../domain/money.ts';
-import { networksClosedIn } from '../../domain/treasury/booksState.ts';
+import { coinAddress, coinOf, formatAmount } from '../../domain/money.ts';
+import { type Reckoned, reckon } from '../../domain/treasury/books.ts';
+import { type Amounts, type Books, networksClosedIn, nonZero, openIn, plus } from '../../domain/treasury/booksState.ts';
 import { type MovementSum, movementSums, signedAmong } from '../../queries/books.ts';
 import type { OpenChain } from '../../src/chains/family.ts';
 import type { Core } from '../../src/core.ts';
 import { loadTreasury } from '../../src/workers/treasury/account.ts';
-import { booksAccountsOf, booksDeps, movementsOf } from '../../src/workers/treasury/roles_books.ts';
-import { withCore } from '../core.ts';
-import { operator } from '../operator.ts';
+import { booksAccountsOf, booksDeps, movementsOf } from '../../src/workers/treasury/index.ts';
+import { withCore } from '../connections.ts';
 import { print, printError, printJson, printTable } from '../print.ts';
-import { type Compared, compareBooks } from './compareBooks.ts';
+import { operator } from '../program.ts';
+
+// The books of an account beside what it holds at this moment, for an operator.
+
+export interface Compared {
+  readonly state: Books;
+  readonly blockNumber: bigint;
+  readonly chain: Amounts;
+  /** What recorded transfers did since the opening. */
+  readonly moved: Amounts;
+  /** What came from outside and is not recorded yet. */
+  readonly arriving: Reckoned['topUps'];
+  /** What transactions of ours did that are on the chain and not recorded yet. */
+  readonly underWay: Amounts;
+  /** What nothing explains: without any, the books close. */
+  readonly difference: Amounts;
+  readonly evidence: string;
+}
+
+/**
+ * @param isOurs which of these transactions the log has signed
+ * @returns undefined while the books are not open
+ * @throws ChainUnavailable, StandingDisputed, HistoryTooLong
+ */
+export async function compareBooks(
+  deps: BooksDeps,
+  of: BooksAccount,
+  isOurs: (hashes: readonly string[]) => Promise<ReadonlySet<string>>,
+  signal: AbortSignal,
+): Promise<Compared | undefined> {
+  const state = openIn(await loadBooks(deps, of));
+  if (!state) return undefined;
+  const standing = await deps.history.standing(of.account, signal);
+  const how = { state, standing, search: true, patienceOver: true, closingDue: false };
+  const look = await lookAt(deps, of, how, signal);
+  const { topUps, rest, evidence } = reckon(state, look);
+  const unrecorded = look.unrecorded ?? [];
+  const ours = await isOurs(unrecorded.map(({ txHash }) => txHash));
+  const underWay = unrecorded
+    .filter(({ txHash }) => ours.has(txHash))
+    .reduce<Amounts>((sum, { changes }) => plus(sum, changes), {});
+  return {
+    state,
+    blockNumber: standing.blockNumber,
+    chain: standing.balances,
+    moved: look.moved,
+    arriving: topUps,
+    underWay,
+    difference: nonZero(plus(rest, underWay, -1n)),
+    evidence,
+  };
+}
 
 const answer_ms = 120_000;
 

@@ -1,4 +1,5 @@
 /** What operators have done with the treasury's money: ordered, approved, called off, listed. */
+
 import type { Command } from 'commander';
 import { type ChainId, chainOf } from '../../domain/chains.ts';
 import { isRefusal } from '../../domain/decider.ts';
@@ -6,15 +7,27 @@ import { standingOf } from '../../domain/treasury/operation.ts';
 import { listOperations } from '../../queries/treasury.ts';
 import type { Core } from '../../src/core.ts';
 import { withdrawals } from '../../src/workers/treasury/index.ts';
-import { approve, callOff } from '../../src/workers/treasury/operations.ts';
-import { recordArrival } from '../../src/workers/treasury/rebalance.ts';
-import { type Ordered, withdraw } from '../../src/workers/treasury/withdraw.ts';
-import type { AskedWithdrawal } from '../../src/workers/treasury/withdrawalOrder.ts';
-import { withCore } from '../core.ts';
-import { operator } from '../operator.ts';
-import { print } from '../print.ts';
-import { reasonOf, refusalError, tell } from '../program.ts';
-import { json, type Shown, show } from './show.ts';
+import { approve, callOff, recordArrival } from '../../src/workers/treasury/operations.ts';
+import { type AskedWithdrawal, type Ordered, withdraw } from '../../src/workers/treasury/withdraw.ts';
+import { withCore } from '../connections.ts';
+import { print, printJson, printTable } from '../print.ts';
+import { operator, reasonOf, refusalError, tell } from '../program.ts';
+
+// How lists are shown: a plain table to people, JSON to machines.
+
+export interface Shown {
+  readonly json?: boolean;
+}
+
+/** On one line per call; big numbers as digits. */
+export const json = (value: unknown): void => printJson(value, null);
+
+/** @param empty what people are told where there is nothing */
+export function show(how: Shown, whole: readonly unknown[], lines: object, empty: string): void {
+  if (how.json) json(whole);
+  else if (whole.length === 0) print(empty);
+  else printTable(lines);
+}
 
 const answer_ms = 15_000;
 /** A history is looked through. */

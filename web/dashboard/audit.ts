@@ -1,14 +1,21 @@
 /** Who changed what. */
+
 import type { VNode } from 'preact';
-import type { ListedChange } from '../../queries/appHistory.ts';
+import Type from 'typebox';
+import { isRefusal } from '../../domain/decider.ts';
+import { historyCursorPattern, type ListedChange } from '../../queries/appHistory.ts';
+import type { HttpDeps } from '../../src/api/deps.ts';
+import { errorOfRefusal } from '../../src/api/errors.ts';
 import { card, empty } from '../parts/boxes.ts';
+import { when } from '../parts/cells.ts';
 import type { Frame } from '../parts/frame.ts';
 import { bdi, html } from '../parts/html.ts';
 import { appPage } from '../parts/layout.ts';
-import { pager } from '../parts/pager.ts';
 import { appPaths } from '../parts/paths.ts';
-import { table } from '../parts/table.ts';
-import { when } from '../parts/time.ts';
+import { pager, table } from '../parts/table.ts';
+import { fields } from './forms.ts';
+import type { Frames } from './frames.ts';
+import { type AnyPage, page, whoDid } from './page.ts';
 
 export interface AuditModel extends Frame {
   /** Newest first; `by` for people. */
@@ -45,3 +52,27 @@ export const auditPage = (model: AuditModel): VNode => {
     ),
   );
 };
+
+// Who changed what of an app.
+
+const rows = 50;
+
+const Cursor = Type.Unsafe<string>({ type: 'string', pattern: historyCursorPattern, description: 'a cursor' });
+
+export const auditPages = ({ listChanges }: Pick<HttpDeps, 'listChanges'>, frames: Frames): readonly AnyPage[] => [
+  page({
+    path: '/dashboard/apps/{appId}/audit',
+    audience: 'owner',
+    query: fields({ cursor: Type.Optional(Cursor) }),
+    async show(visit) {
+      const { cursor = null } = visit.query;
+      const [frame, found] = await Promise.all([
+        frames.ofApp(visit),
+        listChanges(visit.visitor.appId, { limit: rows, cursor: cursor ?? undefined }),
+      ]);
+      if (isRefusal(found)) throw errorOfRefusal(found);
+      const changes = found.changes.map((change) => ({ ...change, by: whoDid(change.by, visit.visitor, frame) }));
+      return { page: auditPage({ ...frame, changes, cursor, nextCursor: found.nextCursor }) };
+    },
+  }),
+];

@@ -1,14 +1,13 @@
 /** Asks before something that cannot be taken back, or that stops something. POST to where the page is. */
 import type { VNode } from 'preact';
 import type { Instant } from '../../domain/time.ts';
-import { linkButton, submit } from '../parts/button.ts';
-import { amountText } from '../parts/cells.ts';
+import { amountText, when } from '../parts/cells.ts';
+import { linkButton, submit } from '../parts/field.ts';
 import type { Frame } from '../parts/frame.ts';
 import { bdi, type Content, html } from '../parts/html.ts';
 import { icon } from '../parts/icon.ts';
 import { appPage, type Section } from '../parts/layout.ts';
 import { appPaths } from '../parts/paths.ts';
-import { when } from '../parts/time.ts';
 import type { SettlementWallet } from './settlementForm.ts';
 import { walletPairs } from './settlementForm.ts';
 

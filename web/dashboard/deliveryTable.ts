@@ -2,12 +2,11 @@
 import type { VNode } from 'preact';
 import type { Instant } from '../../domain/time.ts';
 import type { Delivery } from '../../queries/deliveries.ts';
-import { deliveryChip } from '../parts/chip.ts';
+import { deliveryChip } from '../parts/boxes.ts';
+import { newsOf, silences, when } from '../parts/cells.ts';
 import { bdi, cut, html } from '../parts/html.ts';
 import { appPaths } from '../parts/paths.ts';
 import { type Column, table } from '../parts/table.ts';
-import { when } from '../parts/time.ts';
-import { newsOf, silences } from '../parts/words.ts';
 
 const columns: readonly Column[] = [
   { head: 'Webhook', kind: 'title' },

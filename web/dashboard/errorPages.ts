@@ -1,8 +1,55 @@
 /** Errors for people: a page with the same status and the same words as the API's answer. */
+
 import type { VNode } from 'preact';
 import { type ApiError, statusOfError } from '../../src/api/errors.ts';
-import type { Mode } from '../parts/frame.ts';
-import { type ErrorModel, errorPage } from './error.ts';
+import { lengthText } from '../parts/cells.ts';
+import { linkButton } from '../parts/field.ts';
+import type { Mode, Outer } from '../parts/frame.ts';
+import { html } from '../parts/html.ts';
+import { outerPage } from '../parts/layout.ts';
+import { paths } from '../parts/paths.ts';
+
+// When a page cannot be shown.
+
+export interface ErrorModel extends Outer {
+  readonly status: 400 | 403 | 404 | 413 | 429 | 500 | 503;
+  /** What to do, when it is known better than by the status. */
+  readonly message: string | null;
+  readonly retryAfter_s: number | null;
+  readonly requestId: string;
+}
+
+const words: Readonly<Record<ErrorModel['status'], readonly [title: string, text: string]>> = {
+  400: ['This cannot be read', 'What was sent is not what the page sends. Go back, load it again, and try once more.'],
+  403: [
+    'This is not allowed',
+    'The request did not come from a page of this site, or you may not do this. Nothing was changed.',
+  ],
+  404: ['There is nothing here', 'It never was here, or it belongs to an app that is not yours.'],
+  413: ['This is too much', 'What was sent is larger than what is taken here. Nothing was changed.'],
+  429: ['Too many at once', 'Somebody, perhaps not you, has asked too often from your address. Nothing was changed.'],
+  500: ['Something went wrong here', 'It is our mistake, and it is written down. Payments go on by themselves.'],
+  503: [
+    'Not to be reached just now',
+    'A part of this service rests. Payments that are on their way are not lost: they go on as soon as it is back.',
+  ],
+};
+
+export const errorPage = (model: ErrorModel): VNode => {
+  const [title, text] = words[model.status];
+  return outerPage(
+    model,
+    title,
+    html`<div class="single"><section class="card"><div class="inside">
+      <p class="muted small">${model.status}</p>
+      <h1>${title}</h1>
+      <p>${model.message ?? text}</p>
+      ${model.retryAfter_s !== null && html`<p>Try again in ${lengthText(1_000 * model.retryAfter_s)}.</p>`}
+      <div class="controls">${linkButton(paths.home, 'To your apps', 'primary')}</div>
+      <p class="small muted">If you ask the operator, name request <span class="mono">${model.requestId}</span>.</p>
+    </div></section></div>`,
+  );
+};
 
 export function pageOfError(error: ApiError, requestId: string, mode: Mode): VNode {
   const retryAfter_s = Number(error.headers['Retry-After'] ?? 0);

@@ -1,7 +1,11 @@
 /** The fields of a form as a browser sends them, bounded. */
+
 import express, { type Request, type Response } from 'express';
+import Type, { type TSchema } from 'typebox';
 import { ApiError } from '../../src/api/errors.ts';
 import { fieldsMax, formMax_bytes, received } from '../../src/api/input.ts';
+import { closed } from '../../src/api/schemas/base.ts';
+import type { FormState } from '../parts/field.ts';
 
 export type Fields = Readonly<Record<string, string>>;
 
@@ -29,3 +33,73 @@ export function fieldsOf(pairs: Iterable<readonly [string, string]>): Fields {
   }
   return Object.fromEntries(Object.entries(fields).filter(([, text]) => text !== ''));
 }
+
+// A form that was refused, as it is shown again: what was sent, and what is wrong beside its fields.
+
+/**
+ * @param fields names of the form's fields
+ * @param pointers which field an error is about, where its pointer is not `/<field>`
+ */
+export function refusedForm(
+  values: FormState['values'],
+  { errors, message }: ApiError,
+  fields: readonly string[],
+  pointers: Readonly<Record<string, string>> = {},
+): FormState {
+  const beside: Record<string, string> = {};
+  for (const { pointer, message: text } of errors) {
+    const field = pointers[pointer] ?? pointer.slice(1);
+    if (fields.includes(field)) beside[field] ??= sentence(text);
+  }
+  return { values, errors: Object.keys(beside).length > 0 ? beside : { '': sentence(message) } };
+}
+
+/** Errors of the API name their field in the pointer; beside a field they stand alone. */
+function sentence(text: string): string {
+  const whole = /^(is|has|must)\b/.test(text) ? `This ${text}` : `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+  return /[.!?]$/.test(whole) ? whole : `${whole}.`;
+}
+
+// What forms hold: texts, already trimmed, none of them empty. Each `description` ends the sentence "must be …".
+
+const line = '^[^\\x00-\\x1f\\x7f]*$';
+
+/** One line of text. */
+export const entry = (maxLength: number) =>
+  Type.Unsafe<string>({
+    type: 'string',
+    minLength: 1,
+    maxLength,
+    wellFormed: true,
+    pattern: line,
+    description: 'one line of text',
+  });
+
+/** One line that payers read: `displayText` removes characters that are not seen. */
+export const displayEntry = (maxLength: number) =>
+  Type.Unsafe<string>({
+    type: 'string',
+    minLength: 1,
+    maxLength,
+    displayText: true,
+    pattern: line,
+    description: 'one line of text',
+  });
+
+/** Several lines of text. */
+export const lines = (maxLength: number) =>
+  Type.Unsafe<string>({
+    type: 'string',
+    minLength: 1,
+    maxLength,
+    wellFormed: true,
+    pattern: '^[^\\x00-\\x09\\x0b\\x0c\\x0e-\\x1f\\x7f]*$',
+    description: 'lines of text',
+  });
+
+export const fields = <P extends Record<string, TSchema>>(properties: P) => Type.Object(properties, closed);
+
+export const noFields = fields({});
+
+/** Where to go after signing in. */
+export const Next = Type.Optional(entry(2_000));

@@ -1,7 +1,7 @@
 /** What is around a page: who is signed in, whose app it is, what was just done. */
 import type { OwnApp } from '../../queries/settings.ts';
 import type { HttpDeps } from '../../src/api/deps.ts';
-import { logoPath } from '../../src/api/payLinks.ts';
+import { logoPath } from '../../src/api/resource.ts';
 import type { AppName, Frame, Outer } from '../parts/frame.ts';
 import type { Audience, Visit } from './page.ts';
 

@@ -1,18 +1,82 @@
 /** The dashboard: pages for people under /dashboard, and `/`, which leads there. */
-import { Router } from 'express';
-import { prefersHtml } from '../../src/api/accept.ts';
+
+import { type RequestHandler, Router } from 'express';
 import type { Pages } from '../../src/api/app.ts';
 import type { HttpDeps } from '../../src/api/deps.ts';
-import { localsOf } from '../../src/api/middleware.ts';
+import { prefersHtml } from '../../src/api/errors.ts';
+import { contentSecurityPolicy, localsOf } from '../../src/api/middleware.ts';
 import { answerOtherMethods, type Gate, send } from '../../src/api/router.ts';
 import { documentOf } from '../parts/html.ts';
 import { paths } from '../parts/paths.ts';
+import { auditPages } from './audit.ts';
+import { brandingPages } from './branding.ts';
+import { cashbackPages } from './cashback.ts';
+import { deliveryPages } from './deliveries.ts';
+import { embeddingPages } from './embedding.ts';
 import { pageOfError } from './errorPages.ts';
 import { filesPath, serveFiles } from './files.ts';
-import { asPage } from './headers.ts';
-import { dashboardPages } from './pages.ts';
+import { createFrames } from './frames.ts';
+import { keyPages } from './keys.ts';
+import { linkPages } from './links.ts';
+import { livePage } from './live.ts';
+import { newLinkPages } from './newLink.ts';
+import { overviewPages } from './overview.ts';
+import type { AnyForm, AnyPage } from './page.ts';
+import { payFromPages } from './payFrom.ts';
+import { paymentPages } from './payments.ts';
+import { policyPages } from './policy.ts';
+import { refundPages } from './refunds.ts';
+import { registerPages } from './register.ts';
 import { createPageRouter } from './router.ts';
 import { html } from './send.ts';
+import { personalPages } from './sessions.ts';
+import { settlementPages } from './settlement.ts';
+import { signInPages } from './signIn.ts';
+import { webhookPages } from './webhooks.ts';
+
+// What pages send besides every answer's headers.
+
+const headers = new Map([
+  // Forms are sent here and nowhere else.
+  ['Content-Security-Policy', contentSecurityPolicy({ formAction: ["'self'"] })],
+  // With `no-referrer` browsers hide the origin of our own forms; to other sites this says as little.
+  ['Referrer-Policy', 'same-origin'],
+  ['Vary', 'Cookie, Accept'],
+]);
+
+/** Answers from here on are for people: so are their errors. */
+export const asPage: RequestHandler = (_request, response, next) => {
+  localsOf(response).isPage = true;
+  response.setHeaders(headers);
+  next();
+};
+
+// Every page of the dashboard.
+
+export function dashboardPages(deps: HttpDeps): readonly (AnyPage | AnyForm)[] {
+  const frames = createFrames(deps);
+  return [
+    ...signInPages(deps, frames),
+    ...registerPages(deps, frames),
+    ...personalPages(deps, frames),
+    ...overviewPages(deps, frames),
+    ...paymentPages(deps, frames),
+    ...refundPages(deps, frames),
+    ...newLinkPages(deps, frames),
+    ...linkPages(deps, frames),
+    ...cashbackPages(deps, frames),
+    ...webhookPages(deps, frames),
+    ...deliveryPages(deps, frames),
+    ...keyPages(deps, frames),
+    ...settlementPages(deps, frames),
+    ...brandingPages(deps, frames),
+    ...embeddingPages(deps, frames),
+    ...payFromPages(deps, frames),
+    ...policyPages(deps, frames),
+    ...auditPages(deps, frames),
+    livePage(deps),
+  ];
+}
 
 export const createDashboard = (deps: HttpDeps): Pages => ({
   routerBehind(gate) {

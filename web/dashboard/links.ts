@@ -1,18 +1,41 @@
 /** Links to pay with: how to make one, and the reusable ones that there are. GET: cursor. */
+
 import type { VNode } from 'preact';
-import type { ListedLink } from '../../queries/links.ts';
-import { card, empty } from '../parts/boxes.ts';
-import { linkButton } from '../parts/button.ts';
-import { amountText } from '../parts/cells.ts';
-import { chip } from '../parts/chip.ts';
+import Type from 'typebox';
+import type { Chain } from '../../domain/chains.ts';
+import { isRefusal } from '../../domain/decider.ts';
+import { linkTypes } from '../../domain/link.ts';
+import { type ListedLink, listedOf } from '../../queries/links.ts';
+import type { HttpDeps } from '../../src/api/deps.ts';
+import { errorOfRefusal } from '../../src/api/errors.ts';
+import { linkUrlOf } from '../../src/api/resource.ts';
+import { Cursor, Decimal, oneOf, Uuid } from '../../src/api/schemas/base.ts';
+import { card, chip, empty, inside, notice, pairs } from '../parts/boxes.ts';
+import { amountText, chainName, onDay, when } from '../parts/cells.ts';
+import {
+  choiceField,
+  emptyForm,
+  type FormState,
+  linkButton,
+  type Option,
+  problems,
+  selectField,
+  submit,
+  textField,
+} from '../parts/field.ts';
 import type { Frame } from '../parts/frame.ts';
 import { bdi, html } from '../parts/html.ts';
 import { appPage } from '../parts/layout.ts';
-import { pager } from '../parts/pager.ts';
 import { appPaths } from '../parts/paths.ts';
-import { table } from '../parts/table.ts';
-import { onDay } from '../parts/time.ts';
-import { chainName } from '../parts/words.ts';
+import { sharing } from '../parts/sharing.ts';
+import { pager, table } from '../parts/table.ts';
+import { confirmPage } from './confirm.ts';
+import { displayEntry, fields, noFields } from './forms.ts';
+import type { Frames } from './frames.ts';
+import { type AnyForm, type AnyPage, form, page, type Shown, type Visit } from './page.ts';
+import { noSuchPage } from './router.ts';
+import { paidOutTo, settlementFirst } from './settlementFirst.ts';
+import type { SettlementWallet } from './settlementForm.ts';
 
 export interface LinksModel extends Frame {
   /** Newest first. */
@@ -93,3 +116,243 @@ function noLinks({ app, mayReuse, cursor }: LinksModel): VNode {
     linkButton(to.newReusableLink, 'Make a reusable link', 'primary'),
   );
 }
+
+// One reusable link: to copy, to scan, to send; and its end.
+
+export interface LinkModel extends Frame {
+  readonly link: ListedLink;
+  /** Where payers open it. */
+  readonly url: string;
+}
+
+export const linkPage = (model: LinkModel): VNode => {
+  const { app, link, url } = model;
+  const to = appPaths(app.appId);
+  const open = link.closedAt === null;
+  return appPage(
+    model,
+    {
+      title: nameOfLink(link),
+      state: linkChip(link),
+      up: { href: to.links, label: 'Payment links' },
+      section: 'links',
+      controls: open && linkButton(to.closeLink(link.linkId), 'Close the link'),
+    },
+    html`<div class="stack">
+      ${
+        open
+          ? card({ title: 'Send it to whoever pays' }, inside(sharing(url, nameOfLink(link))))
+          : notice(
+              'idle',
+              html`<p>Whoever opens it is told that it is closed. Payments that were made with it go on.</p>`,
+            )
+      }
+      ${card(
+        { title: 'Facts' },
+        inside(
+          pairs([
+            [
+              'Amount',
+              html`<span>${amountOf(link)}, ${link.type === 'exactOut' ? 'which you get; the payer pays the fee' : 'which the payer pays; the fee is part of it'}</span>`,
+            ],
+            ['Paid', sourceOf(link)],
+            link.title === null ? null : ['Title', bdi(link.title)],
+            link.description === null ? null : ['Description', bdi(link.description)],
+            ['Made', when(link.createdAt)],
+            link.closedAt === null ? null : ['Closed', when(link.closedAt)],
+            ['Id', html`<span class="mono whole">${link.linkId}</span>`],
+          ]),
+        ),
+      )}
+      <p class="small muted">Its payments are among the others, with an order that begins with link-; their metadata has
+      this link’s id. They pay the settlement wallet that is in force when they are made.</p>
+    </div>`,
+  );
+};
+
+// A reusable link made by form; leads to its page. POST: nonce, amount, minAmount, maxAmount, type, source, title, description.
+
+export interface NewReusableLinkModel extends Frame {
+  readonly form: FormState;
+  /** Of this form alone: sent twice, it makes one link. */
+  readonly nonce: string;
+  /** Where payers can pay. */
+  readonly chains: readonly Chain[];
+  /** Where payments go. Without one there can be no link. */
+  readonly settlement: SettlementWallet | null;
+}
+
+export const newReusableLinkPage = (model: NewReusableLinkModel): VNode =>
+  appPage(
+    model,
+    {
+      title: 'New reusable link',
+      section: 'links',
+      up: { href: appPaths(model.app.appId).links, label: 'Payment links' },
+    },
+    html`<div class="stack narrow">${
+      model.settlement === null
+        ? settlementFirst(model.app.appId)
+        : card({ title: 'What is to be paid each time' }, linkForm(model, model.settlement))
+    }</div>`,
+  );
+
+const amountPattern = ' *[0-9]+([.][0-9]+)? *';
+
+function linkForm({ app, form, nonce, chains }: NewReusableLinkModel, settlement: SettlementWallet): VNode {
+  const amount = { form, inputmode: 'decimal', maxlength: 20, pattern: amountPattern, optional: true } as const;
+  return html`<form class="inside" method="post" action=${appPaths(app.appId).newReusableLink}>
+    ${problems(form)}
+    <input type="hidden" name="nonce" value=${nonce} />
+    ${textField({ ...amount, name: 'amount', label: 'Amount in dollars', placeholder: '10.00', focus: true, hint: 'Leave it empty to let the payer choose, as for a tip or a donation.' })}
+    <div class="columns">
+      ${textField({ ...amount, name: 'minAmount', label: 'At least', placeholder: '0.02', hint: 'When the payer chooses.' })}
+      ${textField({ ...amount, name: 'maxAmount', label: 'At most', placeholder: '10000.00' })}
+    </div>
+    ${choiceField({ form, name: 'type', label: 'What the amount is', options: typeOptions })}
+    ${selectField({ form, name: 'source', label: 'Paid on', options: sourceOptions(chains) })}
+    ${paidOutTo(settlement)}
+    ${textField({ form, name: 'title', label: 'Title', optional: true, maxlength: 200, hint: 'The payer sees it.' })}
+    ${textField({ form, name: 'description', label: 'Description', optional: true, maxlength: 1000 })}
+    ${submit('Make the link')}
+  </form>`;
+}
+
+export const typeOptions = [
+  { value: 'exactOut', label: 'What you get', hint: 'The payer pays it and the fee.' },
+  { value: 'exactIn', label: 'What the payer pays', hint: 'You get it less the fee.' },
+] as const;
+
+/** As `8453-USDC`. */
+const sourceOptions = (chains: readonly Chain[]): readonly Option[] => [
+  { value: '', label: 'The payer chooses' },
+  ...chains.flatMap(({ id, name, tokens }) =>
+    tokens.map(({ symbol }) => ({ value: `${id}-${symbol}`, label: `${symbol} on ${name}` })),
+  ),
+];
+
+// Reusable links: listed, made by form, looked at, closed.
+
+type Deps = Pick<HttpDeps, 'links' | 'findApp' | 'shown' | 'ids' | 'site' | 'publicUrl'>;
+
+const path = '/dashboard/apps/{appId}/links';
+const params = Type.Object({ appId: Type.String(), linkId: Type.String() });
+const rows = 50;
+
+export const linkPages = (deps: Deps, frames: Frames): readonly (AnyPage | AnyForm)[] => [
+  list(deps, frames),
+  ...making(deps, frames),
+  ...one(deps, frames),
+];
+
+const list = ({ links }: Deps, frames: Frames): AnyPage =>
+  page({
+    path,
+    audience: 'owner',
+    query: fields({ cursor: Type.Optional(Cursor) }),
+    async show(visit) {
+      const { appId } = visit.visitor;
+      const { cursor = null } = visit.query;
+      const [frame, found] = await Promise.all([
+        frames.ofApp(visit),
+        links.list(appId, { limit: rows, cursor: cursor ?? undefined }),
+      ]);
+      if (isRefusal(found)) throw errorOfRefusal(found);
+      return { page: linksPage({ ...frame, ...found, cursor, mayReuse: appId.startsWith('merchant_') }) };
+    },
+  });
+
+const NewLink = fields({
+  nonce: Type.Optional(Uuid),
+  amount: Type.Optional(Decimal),
+  minAmount: Type.Optional(Decimal),
+  maxAmount: Type.Optional(Decimal),
+  type: Type.Optional(oneOf(linkTypes)),
+  source: Type.Optional(Type.String({ pattern: '^[0-9]{1,6}-[A-Z]{1,10}$', description: 'one of the list' })),
+  title: Type.Optional(displayEntry(200)),
+  description: Type.Optional(displayEntry(1_000)),
+});
+
+const making = (
+  { links, findApp, shown: readable, ids, site }: Deps,
+  frames: Frames,
+): readonly (AnyPage | AnyForm)[] => {
+  const shown = async (visit: Visit<'owner'>, state: FormState): Promise<Shown> => {
+    const [frame, app] = await Promise.all([frames.ofApp(visit), findApp(visit.visitor.appId)]);
+    const settlement = app?.settlement ?? null;
+    return {
+      page: newReusableLinkPage({ ...frame, form: state, nonce: ids.eventId(), chains: site.chains, settlement }),
+    };
+  };
+  return [
+    page({ path: `${path}/reusable`, audience: 'owner', show: (visit) => shown(visit, emptyForm) }),
+    form({
+      path: `${path}/reusable`,
+      audience: 'owner',
+      fields: NewLink,
+      pointers: { '/source/chainId': 'source', '/source/tokenSymbol': 'source' },
+      async act({ visitor: { appId }, fields: sent, by }) {
+        const app = await findApp(appId);
+        if (!app) throw noSuchPage();
+        const { nonce, type = 'exactOut', title = null, description = null, source, ...amounts } = sent;
+        const [chainId = '', tokenSymbol = ''] = source?.split('-') ?? [];
+        const asked = {
+          ...amounts,
+          type,
+          title,
+          description,
+          source: source === undefined ? null : { chainId, tokenSymbol },
+          idempotencyKey: nonce,
+        };
+        const made = await links.create(app, asked, by);
+        if (isRefusal(made)) return made;
+        await readable(made);
+        return { to: appPaths(appId).link(made.link.linkId), told: 'reusableLinkMade' };
+      },
+      again: shown,
+    }),
+  ];
+};
+
+const one = (deps: Deps, frames: Frames): readonly (AnyPage | AnyForm)[] => {
+  /** From the log. A link of another app is answered like none. */
+  const own = async ({
+    visitor,
+    params: { linkId },
+  }: Visit<'owner', { readonly linkId: string }>): Promise<ListedLink> => {
+    const link = await deps.links.find(linkId);
+    if (link?.appId !== visitor.appId) throw noSuchPage();
+    return listedOf(link);
+  };
+  const asking = async (visit: Visit<'owner', { readonly linkId: string }>): Promise<Shown> => {
+    const link = await own(visit);
+    if (link.closedAt !== null) throw noSuchPage();
+    const danger = { kind: 'closeLink', linkId: link.linkId, name: nameOfLink(link) } as const;
+    return { page: confirmPage({ ...(await frames.ofApp(visit)), danger }) };
+  };
+  return [
+    page({
+      path: `${path}/{linkId}`,
+      audience: 'owner',
+      params,
+      async show(visit) {
+        const link = await own(visit);
+        return { page: linkPage({ ...(await frames.ofApp(visit)), link, url: linkUrlOf(deps, link.linkId) }) };
+      },
+    }),
+    page({ path: `${path}/{linkId}/close`, audience: 'owner', params, show: asking }),
+    form({
+      path: `${path}/{linkId}/close`,
+      audience: 'owner',
+      params,
+      fields: noFields,
+      async act({ visitor: { appId }, params: { linkId }, by }) {
+        const closed = await deps.links.close(appId, linkId, by);
+        if (isRefusal(closed)) return closed;
+        await deps.shown(closed).catch(() => {});
+        return { to: appPaths(appId).link(linkId), told: 'linkClosed' };
+      },
+      again: asking,
+    }),
+  ];
+};

@@ -1,21 +1,26 @@
 /** An app at a glance. */
+
 import type { VNode } from 'preact';
+import Type from 'typebox';
+import { isRefusal } from '../../domain/decider.ts';
 import type { PaymentView } from '../../domain/payment/view.ts';
-import type { Instant } from '../../domain/time.ts';
+import { type Instant, plus } from '../../domain/time.ts';
 import type { Overview } from '../../queries/overview.ts';
 import type { StatsPeriod } from '../../queries/reports.ts';
-import { card, empty, inside } from '../parts/boxes.ts';
-import { linkButton } from '../parts/button.ts';
-import { counted, grouped } from '../parts/cells.ts';
+import type { HttpDeps } from '../../src/api/deps.ts';
+import { StatsPeriod as StatsPeriodSchema } from '../../src/api/schemas/base.ts';
+import { card, empty, type Fact, facts, inside, notice } from '../parts/boxes.ts';
+import { counted, grouped, lengthText } from '../parts/cells.ts';
 import { barChart } from '../parts/chart.ts';
-import { type Fact, facts } from '../parts/facts.ts';
+import { linkButton } from '../parts/field.ts';
 import type { Frame } from '../parts/frame.ts';
 import { html } from '../parts/html.ts';
 import { icon } from '../parts/icon.ts';
 import { appPage } from '../parts/layout.ts';
-import { notice } from '../parts/notice.ts';
 import { appPaths, withQuery } from '../parts/paths.ts';
-import { lengthText } from '../parts/time.ts';
+import { fields } from './forms.ts';
+import type { Frames } from './frames.ts';
+import { type AnyPage, page } from './page.ts';
 import { paymentTable } from './paymentTable.ts';
 
 export interface OverviewModel extends Frame {
@@ -177,3 +182,50 @@ const countText = (count: number, before: number): string =>
 
 /** One place below ten, none above: `9.4`, `91`. */
 const percent = (share: number): string => (100 * share).toFixed(100 * share < 10 ? 1 : 0);
+
+// An app at a glance.
+
+type Deps = Pick<HttpDeps, 'getOverview' | 'listPayments' | 'listDeliveries' | 'getSettings' | 'listKeys' | 'clock'>;
+
+const newest = 6;
+const day_ms = 86_400_000;
+/** Failed deliveries are counted up to this many. */
+const exhaustedMax = 100;
+
+export const overviewPages = (deps: Deps, frames: Frames): readonly AnyPage[] => [
+  page({
+    path: '/dashboard/apps/{appId}/',
+    audience: 'owner',
+    query: fields({ period: Type.Optional(StatsPeriodSchema) }),
+    async show(visit) {
+      const { appId } = visit.visitor;
+      const { period = '7d' } = visit.query;
+      const [frame, overview, payments, setUp, exhausted] = await Promise.all([
+        frames.ofApp(visit),
+        deps.getOverview(appId, period),
+        deps.listPayments({ appId, limit: newest }),
+        setUpOf(deps, appId),
+        exhaustedOf(deps, appId),
+      ]);
+      const listed = isRefusal(payments) ? [] : payments.payments;
+      const now = deps.clock.now();
+      return { page: overviewPage({ ...frame, period, overview, payments: listed, setUp, exhausted, now }) };
+    },
+  }),
+];
+
+async function setUpOf({ getSettings, listKeys }: Deps, appId: string) {
+  const [settings, keys] = await Promise.all([getSettings(appId), listKeys(appId)]);
+  return {
+    key: keys.some(({ revokedAt }) => revokedAt === null),
+    settlement: settings?.settlement !== null || appId.startsWith('wallet_'),
+    webhook: settings?.webhookUrl !== null,
+  };
+}
+
+/** Deliveries of the last day that nobody took. */
+async function exhaustedOf({ listDeliveries, clock }: Deps, appId: string): Promise<number> {
+  const since = plus(clock.now(), -day_ms);
+  const page = await listDeliveries(appId, { limit: exhaustedMax, status: 'exhausted' });
+  return isRefusal(page) ? 0 : page.deliveries.filter(({ startedAt }) => startedAt >= since).length;
+}

@@ -1,15 +1,15 @@
 /** The declarative form of a page of the dashboard. Its router, its checks and its error pages are made from it. */
+
 import type { VNode } from 'preact';
 import type { Static, TSchema } from 'typebox';
 import type { By } from '../../commands/handle.ts';
 import type { Refusal } from '../../domain/decider.ts';
 import type { Owner, SignedIn } from '../../src/api/callers.ts';
-import type { Answer } from '../../src/api/route.ts';
+import type { Answer } from '../../src/api/router.ts';
 import type { Streamed } from '../../src/api/stream.ts';
-import type { FormState } from '../parts/form.ts';
-import type { Flash } from '../parts/frame.ts';
-import type { Cookies, SetCookie } from './cookies.ts';
-import type { Notice } from './notices.ts';
+import type { FormState } from '../parts/field.ts';
+import type { Flash, Frame } from '../parts/frame.ts';
+import type { Cookies, Notice, SetCookie } from './cookies.ts';
 import type { UploadedFile, UploadLimits } from './upload.ts';
 
 /** anyone: signed in or not. person: somebody who has signed in. owner: the same, and the path's {appId} is theirs. */
@@ -108,3 +108,14 @@ export const page = <A extends Audience, P extends TSchema, Q extends TSchema>(d
 
 export const form = <A extends Audience, P extends TSchema, F extends TSchema>(definition: Form<A, P, F>): AnyForm =>
   ({ method: 'post', ...definition }) as unknown as AnyForm;
+
+// Causes of events as the owner of an app reads them. Nobody learns another person's e-mail.
+
+/** @param cause such as `developer:<id>`, `operator:<name>`, `key:<id>` */
+export function whoDid(cause: string, { developerId }: SignedIn, { person }: Pick<Frame, 'person'>): string {
+  const [kind, who = ''] = cause.split(':', 2);
+  if (kind === 'developer') return who === developerId ? (person ?? 'you') : 'another owner';
+  if (kind === 'operator') return 'the operator';
+  if (kind === 'key') return 'an API key';
+  return 'the service';
+}

@@ -1,32 +1,145 @@
 /** One payment: what to pay, its story, its transactions, its webhooks. */
+
 import type { VNode } from 'preact';
 import type { Held } from '../../domain/payment/refundQuote.ts';
 import type { PaymentTransaction } from '../../domain/payment/transactions.ts';
-import type { PaymentView } from '../../domain/payment/view.ts';
+import type { PaymentView, SourceView } from '../../domain/payment/view.ts';
 import type { Instant } from '../../domain/time.ts';
 import type { Delivery } from '../../queries/deliveries.ts';
 import type { StoryEntry } from '../../queries/paymentStory.ts';
-import { address, shortAddress } from '../parts/address.ts';
-import { card, empty, inside, pairs } from '../parts/boxes.ts';
-import { amount, counted, grouped } from '../parts/cells.ts';
-import { chip, type State, statusChip, wordOf } from '../parts/chip.ts';
-import { transactionLink } from '../parts/explorer.ts';
+import {
+  card,
+  chip,
+  copyable,
+  empty,
+  inside,
+  notice,
+  pairs,
+  type State,
+  type Step,
+  statusChip,
+  steps,
+  wordOf,
+} from '../parts/boxes.ts';
+import {
+  address,
+  amount,
+  amountText,
+  between,
+  chainName,
+  counted,
+  grouped,
+  lengthText,
+  nameOf,
+  shortAddress,
+  transactionLink,
+  when,
+} from '../parts/cells.ts';
 import type { Frame } from '../parts/frame.ts';
 import { bdi, html } from '../parts/html.ts';
 import { appPage } from '../parts/layout.ts';
-import { notice } from '../parts/notice.ts';
 import { appPaths } from '../parts/paths.ts';
-import { copyable } from '../parts/secret.ts';
-import { steps } from '../parts/steps.ts';
+import { sharing } from '../parts/sharing.ts';
 import { table } from '../parts/table.ts';
-import { between, lengthText, when } from '../parts/time.ts';
-import { chainName, nameOf } from '../parts/words.ts';
 import { deliveryTable } from './deliveryTable.ts';
-import { nextSteps } from './next.ts';
 import { type Moment, pastNotice, proofCard } from './proof.ts';
 import { refundsCard } from './refunds.ts';
 import { storySteps } from './story.ts';
-import { toPay } from './toPay.ts';
+
+// What a payment waits for, and what is to come.
+
+export function nextSteps(payment: PaymentView, story: readonly StoryEntry[]): readonly Step[] {
+  const source = chainName(payment.sourceChainId);
+  const destination = chainName(payment.destinationChainId);
+  const payout: Step = {
+    stage: 'next',
+    title: `Payout on ${destination}`,
+    detail: html`<span>${amountText(payment.destinationAmount, payment.destinationTokenSymbol)} to ${shortAddress(payment.receiverAddress)}</span>`,
+  };
+  switch (payment.status) {
+    case 'payment_unpaid':
+      return [
+        {
+          stage: 'now',
+          title: `Waiting for ${amountText(payment.sourceAmount, payment.sourceTokenSymbol)} on ${source}`,
+          detail: html`<span>until ${when(payment.expiresAt)}</span>`,
+        },
+        payout,
+      ];
+    case 'payment_started':
+      return [{ stage: 'now', title: `Confirming on ${source}`, detail: confirming(story) }, payout];
+    case 'payment_payin_completed':
+    case 'payment_bridging':
+      return [{ ...payout, stage: 'now', title: `Payout on ${destination} is about to be sent` }];
+    case 'payment_payout_started':
+      return [{ stage: 'now', title: `Waiting until the payout is final on ${destination}` }];
+    default:
+      return [];
+  }
+}
+
+function confirming(story: readonly StoryEntry[]): string {
+  const seen = story.findLast((entry) => entry.type === 'payinDetected');
+  const depth = seen?.type === 'payinDetected' ? seen.confirmations : null;
+  return depth === null
+    ? 'Nothing is paid out before it is final.'
+    : `${counted(depth, 'confirmation')} so far. Nothing is paid out before it is final.`;
+}
+
+// What somebody has to send, while nothing has come.
+
+/** @param link the hosted page to pay at; null without one */
+export function toPay(payment: PaymentView, link: string | null): VNode {
+  const chain = chainName(payment.sourceChainId);
+  const { depositAddress, depositMemo, depositContract, depositContractMemo, sourceAmount, sourceTokenSymbol } =
+    payment;
+  return card(
+    { title: 'To be paid', note: html`<span>until ${when(payment.expiresAt)}</span>` },
+    inside(html`<div class="rows">
+      ${
+        link !== null &&
+        html`<div class="rows"><p>Send this page to whoever pays:</p>${sharing(link, mailSubject(payment))}</div>`
+      }
+      ${pairs([
+        [
+          'Amount',
+          sourceAmount === null
+            ? amount(null, sourceTokenSymbol)
+            : copyable(html`<span>exactly ${amount(sourceAmount, sourceTokenSymbol)}</span>`, sourceAmount, 'Amount'),
+        ],
+        ['Chain', chain],
+        payment.payFrom === null ? null : ['Or, as the payer chooses', othersOf(payment, payment.payFrom)],
+        ['Address', copyable(address(depositAddress), depositAddress, 'Address')],
+        depositMemo === null
+          ? null
+          : ['Memo', copyable(html`<strong class="mono">${depositMemo}</strong>`, depositMemo, 'Memo')],
+        depositContract === null ? null : ['Contract', copyable(address(depositContract), depositContract, 'Contract')],
+        depositContractMemo === null || depositContractMemo === depositMemo
+          ? null
+          : [
+              'Contract’s memo',
+              copyable(html`<span class="mono">${depositContractMemo}</span>`, depositContractMemo, 'Contract’s memo'),
+            ],
+      ])}
+      <p class="small muted">${warning(payment)}</p>
+    </div>`),
+  );
+}
+
+const othersOf = ({ sourceChainId, sourceTokenAddress }: PaymentView, sources: readonly SourceView[]): string =>
+  sources
+    .filter(({ chainId, tokenAddress }) => chainId !== sourceChainId || tokenAddress !== sourceTokenAddress)
+    .map(({ chainId, tokenSymbol }) => `${tokenSymbol} on ${chainName(chainId)}`)
+    .join(', ');
+
+const mailSubject = (payment: PaymentView): string => payment.title ?? `Payment ${nameOf(payment)}`;
+
+function warning({ sourceTokenSymbol, sourceChainId, depositMemo, sourceAmount }: PaymentView): string {
+  const memo = depositMemo === null ? '' : ', and with the memo: without it the money cannot be told apart';
+  const only = `Only ${sourceTokenSymbol}, only on ${chainName(sourceChainId)}${memo}.`;
+  if (sourceAmount === null) return only;
+  return `${only} Less than ${amountText(sourceAmount, sourceTokenSymbol)} is held, not paid out; it can be sent back.`;
+}
 
 export interface PaymentModel extends Frame {
   readonly payment: PaymentView;

@@ -1,13 +1,11 @@
 /** Payments as rows, newest first. */
 import type { VNode } from 'preact';
 import type { PaymentView } from '../../domain/payment/view.ts';
-import { amount } from '../parts/cells.ts';
-import { statusChip } from '../parts/chip.ts';
+import { statusChip } from '../parts/boxes.ts';
+import { amount, nameOf, wayOf, when } from '../parts/cells.ts';
 import { bdi, html } from '../parts/html.ts';
 import { appPaths } from '../parts/paths.ts';
 import { type Column, table } from '../parts/table.ts';
-import { when } from '../parts/time.ts';
-import { nameOf, wayOf } from '../parts/words.ts';
 
 const columns: readonly Column[] = [
   { head: 'Order', kind: 'title' },

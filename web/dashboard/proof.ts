@@ -2,15 +2,12 @@
 import type { VNode } from 'preact';
 import type { PaymentView } from '../../domain/payment/view.ts';
 import type { Instant } from '../../domain/time.ts';
-import { card, inside } from '../parts/boxes.ts';
-import { linkButton, submit } from '../parts/button.ts';
-import { textField } from '../parts/field.ts';
-import type { FormState } from '../parts/form.ts';
+import { card, inside, notice } from '../parts/boxes.ts';
+import { when } from '../parts/cells.ts';
+import { type FormState, linkButton, submit, textField } from '../parts/field.ts';
 import type { Frame } from '../parts/frame.ts';
 import { html } from '../parts/html.ts';
-import { notice } from '../parts/notice.ts';
 import { appPaths } from '../parts/paths.ts';
-import { when } from '../parts/time.ts';
 
 /** As of when the payment is shown. Its form has the field `asOf`. */
 export interface Moment {

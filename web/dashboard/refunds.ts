@@ -1,23 +1,39 @@
 /** Money of a payment that is held or goes back: a card of its page, and the form that orders it. */
+
 import type { VNode } from 'preact';
+import Type, { type Static } from 'typebox';
+import type { AskedRefund, RefundedPayment } from '../../commands/refunds.ts';
+import { chainOf } from '../../domain/chains.ts';
+import { isRefusal, type Refusal } from '../../domain/decider.ts';
 import { formatAmount } from '../../domain/money.ts';
-import type { Held } from '../../domain/payment/refundQuote.ts';
-import type { RefundStatus } from '../../domain/payment/refundView.ts';
-import type { PaymentView } from '../../domain/payment/view.ts';
-import { shortAddress } from '../parts/address.ts';
-import { card, inside } from '../parts/boxes.ts';
-import { linkButton } from '../parts/button.ts';
-import { amount } from '../parts/cells.ts';
-import { chip, type State } from '../parts/chip.ts';
-import { transactionLink } from '../parts/explorer.ts';
+import type { Held, PricedRefund } from '../../domain/payment/refundQuote.ts';
+import type { PaymentView, RefundStatus } from '../../domain/payment/view.ts';
+import type { ToConfirm } from '../../src/accounts/accounts.ts';
+import type { HttpDeps } from '../../src/api/deps.ts';
+import { scopeOf } from '../../src/api/routes/refunds.ts';
+import { Uuid } from '../../src/api/schemas/base.ts';
+import { card, chip, copyable, inside, notice, pairs, type State } from '../parts/boxes.ts';
+import { address, amount, chainName, shortAddress, transactionLink, when } from '../parts/cells.ts';
+import {
+  choiceField,
+  emptyForm,
+  type FormState,
+  linkButton,
+  problems,
+  selectField,
+  submit,
+  textField,
+} from '../parts/field.ts';
 import type { Frame } from '../parts/frame.ts';
 import { type Content, html } from '../parts/html.ts';
-import { notice } from '../parts/notice.ts';
+import { appPage } from '../parts/layout.ts';
 import { appPaths } from '../parts/paths.ts';
-import { copyable } from '../parts/secret.ts';
 import { table } from '../parts/table.ts';
-import { when } from '../parts/time.ts';
-import { chainName } from '../parts/words.ts';
+import { entry, fields } from './forms.ts';
+import type { Frames } from './frames.ts';
+import { type AnyForm, type AnyPage, form, page, type Shown, type Visit } from './page.ts';
+import { noSuchPage } from './router.ts';
+import { askerOf, mailboxNote } from './signIn.ts';
 
 export interface RefundsModel extends Frame {
   readonly payment: PaymentView;
@@ -109,3 +125,221 @@ const refundTable = ({ payment, mode }: RefundsModel): VNode =>
       html`<span>${amount(refund.amount, refund.tokenSymbol)} <small class="muted">less ${refund.networkFee} to send it</small></span>`,
     ]),
   );
+
+// Orders a refund in two steps. POST: scope, asset, amount, reason; then the same with key, challenge and the code that was mailed.
+
+export interface RefundFormModel extends Frame {
+  readonly paymentId: string;
+  readonly held: readonly Held[];
+  /** Fields: scope, asset, amount, reason. */
+  readonly form: FormState;
+}
+
+/** As the form sends it: `8453 0x833…`. */
+export const assetValue = ({ chainId, token }: Pick<Held, 'chainId' | 'token'>): string =>
+  `${chainId} ${token.address}`;
+
+const scopes = [
+  { value: 'all', label: 'All of it', hint: 'Everything that has a proven address.' },
+  { value: 'excess', label: 'What was too much', hint: 'What came over what was due, of a payment that was paid.' },
+  { value: 'part', label: 'A part', hint: 'An amount of one token.' },
+] as const;
+
+export function refundFormPage(model: RefundFormModel): VNode {
+  const { app, paymentId, held, form } = model;
+  const to = appPaths(app.appId);
+  return appPage(
+    model,
+    { title: 'Send money back', section: 'payments', up: { href: to.payment(paymentId), label: 'Payment' } },
+    html`<div class="stack narrow">
+      ${card({ title: 'What is held' }, heldTable(held))}
+      ${card(
+        { title: 'What goes back' },
+        html`<form class="inside" method="post" action=${to.refund(paymentId)}>
+          ${problems(form)}
+          ${choiceField({ form, name: 'scope', label: 'How much', options: scopes })}
+          ${selectField({ form, name: 'asset', label: 'Of a part: the token', options: held.map((each) => ({ value: assetValue(each), label: `${each.token.symbol} on ${chainName(each.chainId)}` })) })}
+          ${textField({ form, name: 'amount', label: 'Of a part: the amount', hint: 'In whole tokens, what sending it costs included.', inputmode: 'decimal', maxlength: 40, optional: true, mono: true })}
+          ${textField({ form, name: 'reason', label: 'Why', hint: 'For whoever asks later; the payer does not see it.', maxlength: 400, optional: true })}
+          <p class="small muted">It goes to where its senders have proven, and what sending it costs is taken off. The next page shows
+          both, and asks for a code that is mailed to you.</p>
+          ${submit('Go on')}
+        </form>`,
+      )}
+    </div>`,
+  );
+}
+
+export interface ConfirmRefundModel extends Frame {
+  readonly paymentId: string;
+  readonly planned: readonly PricedRefund[];
+  /** What the code stands for, as it is sent again. */
+  readonly order: Readonly<Record<string, string>>;
+  /** Fields: code. */
+  readonly form: FormState;
+  /** Where the sandbox's mails can be read. */
+  readonly mailboxUrl: string | null;
+}
+
+export function confirmRefundPage(model: ConfirmRefundModel): VNode {
+  const { app, paymentId, planned, order, form, mailboxUrl } = model;
+  const to = appPaths(app.appId);
+  return appPage(
+    model,
+    { title: 'Confirm the refund', section: 'payments', up: { href: to.payment(paymentId), label: 'Payment' } },
+    html`<div class="stack narrow">
+      ${planned.map((each) => card({ title: `Refund on ${chainName(each.chainId)}` }, inside(plannedPairs(each))))}
+      <section class="card"><form class="inside" method="post" action=${to.confirmRefund(paymentId)}>
+        ${problems(form)}
+        ${notice('wait', html`<p>What is sent cannot be fetched back. The code was mailed to you, and is good for this refund alone.</p>`)}
+        ${Object.entries(order).map(([name, value]) => html`<input type="hidden" name=${name} value=${value} />`)}
+        ${textField({ form, name: 'code', label: 'Code', autocomplete: 'one-time-code', inputmode: 'numeric', pattern: ' *([0-9] *){6,8}', maxlength: 16, mono: true, focus: true, hint: 'The digits of the mail. They work for ten minutes, for this refund only.' })}
+        <div class="controls">${submit('Send it back', 'danger')}${linkButton(to.payment(paymentId), 'Leave it as it is')}</div>
+      </form>${mailboxUrl !== null && mailboxNote(mailboxUrl)}</section>
+    </div>`,
+  );
+}
+
+const plannedPairs = ({ amount: all, networkFee, token, receiver }: PricedRefund): VNode =>
+  pairs([
+    ['Is sent', amount(formatAmount(all - networkFee, token.decimals), token.symbol)],
+    ['Sending it costs', amount(formatAmount(networkFee, token.decimals), token.symbol)],
+    ['To', address(receiver.address)],
+    receiver.memo === null ? null : ['Memo', html`<span class="mono">${receiver.memo}</span>`],
+  ]);
+
+// An owner sends money back that a payment of his holds: what, then the code that is mailed for just that.
+
+type Deps = Pick<HttpDeps, 'refunds' | 'accounts' | 'ids' | 'site'>;
+
+const path = '/dashboard/apps/{appId}/payments/{paymentId}/refund';
+const params = Type.Object({ paymentId: Uuid });
+
+const orderFields = {
+  scope: Type.Union([Type.Literal('all'), Type.Literal('excess'), Type.Literal('part')]),
+  asset: Type.Optional(Type.String({ pattern: '^[0-9]{1,6} [!-~]{1,128}$', description: 'one of the list' })),
+  amount: Type.Optional(
+    Type.String({ pattern: '^(0|[1-9][0-9]*)(\\.[0-9]+)?$', maxLength: 60, description: 'an amount like 10.00' }),
+  ),
+  reason: Type.Optional(entry(400)),
+};
+const Order = fields(orderFields);
+const Confirmed = fields({ ...orderFields, key: Uuid, challenge: entry(128), code: entry(20) });
+type Order = Static<typeof Order>;
+
+type Visitor = Visit<'owner', { readonly paymentId: string }>;
+const of = ({ visitor: { appId }, params: { paymentId } }: Visitor): RefundedPayment => ({ appId, paymentId });
+
+/** The fields of a part count for a part alone: the form has them always. */
+function askedRefund({ scope, asset, amount, reason }: Order, key: string): AskedRefund | Refusal {
+  const [chainId, tokenAddress] = asset?.split(' ') ?? [];
+  const wanted = scopeOf({ scope, ...(scope === 'part' && { chainId, tokenAddress, amount }) } as Parameters<
+    typeof scopeOf
+  >[0]);
+  if (isRefusal(wanted)) return wanted;
+  return { scope: wanted, to: 'proven', by: 'owner', note: reason ?? null, key };
+}
+
+export function refundPages(deps: Deps, frames: Frames): readonly (AnyPage | AnyForm)[] {
+  const { refunds, accounts, ids, site } = deps;
+  const asking = async (visit: Visitor, state: FormState): Promise<Shown> => {
+    const payment = await refunds.payment(of(visit));
+    if (!payment) throw noSuchPage();
+    const held = await refunds.held(payment);
+    const { paymentId } = visit.params;
+    return { page: refundFormPage({ ...(await frames.ofApp(visit)), paymentId, held, form: state }) };
+  };
+  const confirming = async (
+    visit: Visitor,
+    planned: readonly PricedRefund[],
+    order: Readonly<Record<string, string>>,
+    state: FormState,
+  ): Promise<Shown> => ({
+    page: confirmRefundPage({
+      ...(await frames.ofApp(visit)),
+      paymentId: visit.params.paymentId,
+      planned,
+      order,
+      form: state,
+      mailboxUrl: site.mailboxUrl,
+    }),
+  });
+  const pointers = { '/chainId': 'asset', '/tokenAddress': 'asset' };
+  return [
+    page({ path, audience: 'owner', params, show: (visit) => asking(visit, emptyForm) }),
+    form({
+      path,
+      audience: 'owner',
+      params,
+      fields: Order,
+      pointers,
+      async act(visit) {
+        const key = ids.eventId();
+        const asked = askedRefund(visit.fields, key);
+        if (isRefusal(asked)) return asked;
+        const planned = await refunds.preview(of(visit), asked);
+        if (isRefusal(planned)) return planned;
+        const { developerId } = visit.visitor;
+        const told = toConfirm(visit, visit.fields, key, planned);
+        const challenged = await accounts.askToConfirm(developerId, told, askerOf(visit));
+        if (isRefusal(challenged)) return challenged;
+        return confirming(visit, planned, { ...visit.fields, key, challenge: challenged.challenge }, emptyForm);
+      },
+      again: asking,
+    }),
+    form({
+      path: `${path}/confirm`,
+      audience: 'owner',
+      params,
+      fields: Confirmed,
+      pointers,
+      async act(visit) {
+        const { key, challenge, code, ...order } = visit.fields;
+        const asked = askedRefund(order, key);
+        if (isRefusal(asked)) return asked;
+        const { appId, developerId } = visit.visitor;
+        const { paymentId } = visit.params;
+        const planned = await refunds.preview({ appId, paymentId }, asked);
+        if (isRefusal(planned)) return planned;
+        const thing = thingOf(visit, order, key, planned);
+        const confirmed = await accounts.confirm(developerId, challenge, code.replaceAll(/\s/g, ''), thing);
+        if (isRefusal(confirmed)) return { ...confirmed, pointer: '/code' };
+        const ordered = await refunds.order({ appId, paymentId }, asked, visit.by);
+        return isRefusal(ordered) ? ordered : { to: appPaths(appId).payment(paymentId), told: 'refundOrdered' };
+      },
+      // A code is never sent back.
+      async again(visit, { values, errors }) {
+        const { code: _, ...order } = values;
+        const asked = askedRefund(order as Order, order['key'] ?? '');
+        const planned = isRefusal(asked) ? asked : await refunds.preview(of(visit), asked);
+        return isRefusal(planned)
+          ? asking(visit, { values: order, errors })
+          : confirming(visit, planned, order, { values: {}, errors });
+      },
+    }),
+  ];
+}
+
+/** Exactly what is ordered: another amount, receiver, payment or key is another thing. */
+function thingOf(
+  { visitor: { appId }, params: { paymentId } }: Visitor,
+  { scope, asset = '', amount = '' }: Order,
+  key: string,
+  planned: readonly PricedRefund[],
+): string {
+  const goes = planned.map(({ chainId, token, receiver, amount: all }) => [
+    chainId,
+    token.address,
+    receiver,
+    String(all),
+  ]);
+  return JSON.stringify(['refund', appId, paymentId, scope, asset, amount, key, goes]);
+}
+
+const toConfirm = (visit: Visitor, order: Order, key: string, planned: readonly PricedRefund[]): ToConfirm => ({
+  thing: thingOf(visit, order, key, planned),
+  words: `It sends back, of payment ${visit.params.paymentId} of ${visit.visitor.appId}: ${planned.map(sentence).join('; ')}.`,
+});
+
+const sentence = ({ amount, networkFee, token, chainId, receiver }: PricedRefund): string =>
+  `${formatAmount(amount - networkFee, token.decimals)} ${token.symbol} on ${chainOf(chainId).name} to ${receiver.address}`;

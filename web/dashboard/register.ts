@@ -2,16 +2,34 @@
  * A stranger registers an app. POST: email, displayName, kind (merchant or wallet), slug, settlementChainId, settlementTokenSymbol,
  * settlementAddress, settlementMemo, webhookUrl.
  */
+
 import type { VNode } from 'preact';
-import type { Chain } from '../../domain/chains.ts';
-import { submit } from '../parts/button.ts';
-import { choiceField, problems, textField } from '../parts/field.ts';
-import type { FormState } from '../parts/form.ts';
+import Type, { type Static } from 'typebox';
+import type { Chain, ChainId } from '../../domain/chains.ts';
+import { isRefusal, type Refusal, refuse } from '../../domain/decider.ts';
+import type { RegistrationRequest } from '../../src/accounts/accounts.ts';
+import type { HttpDeps } from '../../src/api/deps.ts';
+import { AppId, ChainId as ChainIdText, oneOf } from '../../src/api/schemas/base.ts';
+import { pairs, secretOnce } from '../parts/boxes.ts';
+import {
+  choiceField,
+  emptyForm,
+  type FormState,
+  linkButton,
+  problems,
+  submit,
+  textField,
+  walletFields,
+} from '../parts/field.ts';
 import type { Outer } from '../parts/frame.ts';
-import { html } from '../parts/html.ts';
+import { bdi, html } from '../parts/html.ts';
 import { outerPage } from '../parts/layout.ts';
-import { paths } from '../parts/paths.ts';
-import { walletFields } from '../parts/walletFields.ts';
+import { appPaths, paths } from '../parts/paths.ts';
+import { challengeCookie } from './cookies.ts';
+import { entry, fields, noFields } from './forms.ts';
+import type { Frames } from './frames.ts';
+import { type AnyForm, type AnyPage, type Audience, form, page, type Visit } from './page.ts';
+import { askerOf, codeForm, mailboxNote } from './signIn.ts';
 
 export interface RegisterModel extends Outer {
   readonly form: FormState;
@@ -107,3 +125,154 @@ export const registerPage = (model: RegisterModel): VNode => {
     </div>`,
   );
 };
+
+// The webhook secret of a new app, once, and the way to prove the e-mail. POST to the code page: code.
+
+export interface RegisteredModel extends Outer {
+  readonly appId: string;
+  readonly email: string;
+  readonly webhookUrl: string | null;
+  readonly webhookSecret: string;
+  readonly webhookSecretFingerprint: string;
+  /** Null when the e-mail is proved already: somebody signed in took a pending registration up. */
+  readonly proof: { readonly form: FormState; readonly mailboxUrl: string | null } | null;
+}
+
+export const registeredPage = (model: RegisteredModel): VNode => {
+  const { proof } = model;
+  return outerPage(
+    model,
+    'Registered',
+    html`<div class="single">
+      <h1>${proof ? 'Two steps, then your app works' : 'Your app works'}</h1>
+      ${secretOnce('Webhook secret', model.webhookSecret, 'Your server checks with it that a webhook is ours. Lost, it can be replaced, never shown again.')}
+      <section class="card"><div class="inside">
+        ${
+          proof
+            ? html`<div><h2>Prove your e-mail</h2><p class="muted">We mailed a code to <strong>${bdi(model.email)}
+        </strong>. Without it the registration ends after 24 hours, and its name is free again.</p></div>`
+            : null
+        }
+        ${proof && problems(proof.form)}
+        ${proof ? codeForm(proof.form, null) : linkButton(appPaths(model.appId).overview, 'To your app', 'primary')}
+        ${pairs([
+          ['App', html`<span class="mono">${model.appId}</span>`],
+          [
+            'Webhooks go to',
+            model.webhookUrl === null ? 'nowhere yet' : html`<span class="mono">${model.webhookUrl}</span>`,
+          ],
+          ['Fingerprint', html`<span class="mono">${model.webhookSecretFingerprint}</span>`],
+        ])}
+      </div>
+      ${proof && proof.mailboxUrl !== null && mailboxNote(proof.mailboxUrl)}
+      </section>
+    </div>`,
+  );
+};
+
+// A stranger registers an app; somebody who has signed in takes up what waits for its proof, or throws it away.
+
+type Deps = Pick<HttpDeps, 'accounts' | 'site'>;
+
+const Registration = fields({
+  email: entry(254),
+  displayName: entry(100),
+  kind: oneOf(['merchant', 'wallet']),
+  slug: Type.Optional(entry(48)),
+  settlementChainId: Type.Optional(ChainIdText),
+  settlementTokenSymbol: Type.Optional(entry(8)),
+  settlementAddress: Type.Optional(entry(128)),
+  settlementMemo: Type.Optional(entry(128)),
+  webhookUrl: Type.Optional(entry(2_000)),
+});
+
+const pointers = {
+  '/settlement/chainId': 'settlementChainId',
+  '/settlement/tokenSymbol': 'settlementTokenSymbol',
+  '/settlement/receiverAddress': 'settlementAddress',
+  '/settlement/receiverMemo': 'settlementMemo',
+};
+
+export function registerPages(deps: Deps, frames: Frames): readonly (AnyPage | AnyForm)[] {
+  const { accounts, site } = deps;
+  const shown = async (visit: Visit<Audience>, state: FormState) => ({
+    page: registerPage({ ...(await frames.outer(visit)), form: state, chains: site.chains }),
+  });
+  return [
+    page({ path: paths.register, audience: 'anyone', show: (visit) => shown(visit, emptyForm) }),
+    form({
+      path: paths.register,
+      audience: 'anyone',
+      fields: Registration,
+      pointers,
+      async act(visit) {
+        const request = requestOf(visit.fields);
+        if (isRefusal(request)) return request;
+        const registering = await accounts.register(request, askerOf(visit));
+        if (isRefusal(registering)) return registering;
+        const { appId, webhookUrl, webhookSecret, webhookSecretFingerprint, challenge } = registering;
+        const { email } = visit.fields;
+        // The secret is in this answer alone: a page that is led to could be read again.
+        const shownOnce = { appId, email, webhookUrl, webhookSecret, webhookSecretFingerprint };
+        const proof = { form: emptyForm, mailboxUrl: site.mailboxUrl };
+        return {
+          page: registeredPage({ ...(await frames.outer(visit)), ...shownOnce, proof }),
+          set: [challengeCookie({ challenge, email, purpose: 'register', next: null })],
+        };
+      },
+      again: shown,
+    }),
+    ...pendingForms(deps, frames),
+  ];
+}
+
+/** A wallet may be left out as a whole. */
+function requestOf(sent: Static<typeof Registration>): RegistrationRequest | Refusal {
+  const { email, displayName, kind, slug = null, webhookUrl = null } = sent;
+  const { settlementChainId, settlementTokenSymbol = 'USDC', settlementAddress, settlementMemo = null } = sent;
+  const request = { email, displayName, kind, slug, webhookUrl };
+  if (settlementChainId === undefined && settlementAddress === undefined) return { ...request, settlement: null };
+  if (settlementChainId === undefined)
+    return refuse('invalidRequest', 'is required for an address', '/settlementChainId');
+  if (settlementAddress === undefined) return refuse('invalidRequest', 'is required on a chain', '/settlementAddress');
+  const settlement = {
+    chainId: Number(settlementChainId) as ChainId,
+    tokenSymbol: settlementTokenSymbol,
+    receiverAddress: settlementAddress,
+    receiverMemo: settlementMemo,
+  };
+  return { ...request, settlement };
+}
+
+const PendingPath = Type.Object({ appId: AppId });
+const toChoice = async () => ({ to: paths.home });
+
+function pendingForms({ accounts }: Deps, frames: Frames): readonly AnyForm[] {
+  return [
+    form({
+      path: '/dashboard/register/{appId}/confirm',
+      audience: 'person',
+      params: PendingPath,
+      fields: noFields,
+      async act(visit) {
+        const { developerId } = visit.visitor;
+        const confirmed = await accounts.confirmRegistration(developerId, visit.params.appId, visit.by);
+        if (isRefusal(confirmed)) return confirmed;
+        const outer = await frames.outer(visit);
+        return { page: registeredPage({ ...outer, email: outer.person ?? '', ...confirmed, proof: null }) };
+      },
+      again: toChoice,
+    }),
+    form({
+      path: '/dashboard/register/{appId}/discard',
+      audience: 'person',
+      params: PendingPath,
+      fields: noFields,
+      async act({ visitor, params }) {
+        await accounts.discardRegistration(visitor.developerId, params.appId);
+        return { to: paths.home, told: 'registrationDiscarded' };
+      },
+      again: toChoice,
+    }),
+  ];
+}

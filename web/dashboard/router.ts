@@ -1,5 +1,7 @@
 /** The dashboard's pages as an express router, beside that of the API. */
+
 import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
 import { type Request, type RequestHandler, type Response, Router } from 'express';
 import { isRefusal } from '../../domain/decider.ts';
 import type { Owner, SignedIn } from '../../src/api/callers.ts';
@@ -9,14 +11,35 @@ import { compileBody, compileParameters, readQuery, type Validate } from '../../
 import { localsOf } from '../../src/api/middleware.ts';
 import { answerOtherMethods, type Gate } from '../../src/api/router.ts';
 import { paths } from '../parts/paths.ts';
-import { readCookies } from './cookies.ts';
-import { refusedForm } from './formState.ts';
-import { readForm } from './forms.ts';
-import { noticeIn } from './notices.ts';
+import { noticeIn, readCookies } from './cookies.ts';
+import { readForm, refusedForm } from './forms.ts';
 import type { AnyForm, AnyPage, Audience, PageAnswer, Submitted, Visit } from './page.ts';
-import { requireSameOrigin } from './sameOrigin.ts';
 import { sendPage } from './send.ts';
 import { readUpload, type Uploaded } from './upload.ts';
+
+// Whether a request that changes something comes from our own pages: cookies alone do not say so.
+
+/**
+ * Browsers say where a form was sent from, in Sec-Fetch-Site and in Origin (Fetch standard). Each that is there must name us, and one
+ * must be there. `Origin: null` is a page that hides where it is from: never one of ours.
+ *
+ * @param publicUrl where browsers reach the service when a proxy changes the Host header
+ * @throws ApiError forbidden
+ */
+export function requireSameOrigin({ headers }: Pick<IncomingMessage, 'headers'>, publicUrl: string): void {
+  const { origin, host } = headers;
+  const site = headers['sec-fetch-site'];
+  const siteFits = site === undefined || site === 'same-origin';
+  const originFits = origin === undefined || isOurs(origin, host, publicUrl);
+  if (siteFits && originFits && (site !== undefined || origin !== undefined)) return;
+  throw new ApiError('forbidden', 'this did not come from the dashboard itself: open the page and try again there');
+}
+
+function isOurs(origin: string, host: string | undefined, publicUrl: string): boolean {
+  if (!URL.canParse(origin)) return false;
+  const sent = new URL(origin);
+  return sent.host === host?.toLowerCase() || sent.origin === new URL(publicUrl).origin;
+}
 
 export interface PageGate extends Pick<Gate, 'admission' | 'limit'> {
   /** Pages ignore parameters that they do not know. Default: they refuse them. */

@@ -3,8 +3,7 @@ import type { Request, Response } from 'express';
 import { send } from '../../src/api/router.ts';
 import { sendPieces } from '../../src/api/stream.ts';
 import { documentOf } from '../parts/html.ts';
-import { cookieText, type SetCookie } from './cookies.ts';
-import { noNotice, noticeCookie } from './notices.ts';
+import { cookieText, noNotice, noticeCookie, type SetCookie } from './cookies.ts';
 import type { PageAnswer, Visit } from './page.ts';
 
 export const html = 'text/html; charset=utf-8';

@@ -1,16 +1,79 @@
 /** Where somebody is signed in. */
+
 import type { VNode } from 'preact';
+import Type from 'typebox';
 import type { Instant } from '../../domain/time.ts';
-import { card } from '../parts/boxes.ts';
-import { postButton } from '../parts/button.ts';
-import { chip } from '../parts/chip.ts';
-import type { Outer } from '../parts/frame.ts';
+import type { HttpDeps } from '../../src/api/deps.ts';
+import { Uuid } from '../../src/api/schemas/base.ts';
+import { card, chip, empty } from '../parts/boxes.ts';
+import { when } from '../parts/cells.ts';
+import { linkButton, postButton } from '../parts/field.ts';
+import type { AppName, Outer } from '../parts/frame.ts';
 import { bdi, cut, html } from '../parts/html.ts';
 import { icon } from '../parts/icon.ts';
 import { outerPage } from '../parts/layout.ts';
-import { paths } from '../parts/paths.ts';
+import { appPaths, paths } from '../parts/paths.ts';
 import { table } from '../parts/table.ts';
-import { when } from '../parts/time.ts';
+import { entry, fields, noFields } from './forms.ts';
+import type { Frames } from './frames.ts';
+import { type AnyForm, type AnyPage, form, page } from './page.ts';
+import { noSuchPage } from './router.ts';
+
+// The apps of a person, and registrations that wait for their proof.
+
+export interface ChooseAppModel extends Outer {
+  readonly apps: readonly AppName[];
+  /** Registered with the person's e-mail, by whoever knows it. */
+  readonly pending: readonly {
+    readonly appId: string;
+    readonly displayName: string;
+    readonly requestedAt: Instant;
+    readonly expiresAt: Instant;
+  }[];
+  readonly registrationOpen: boolean;
+}
+
+export const chooseAppPage = (model: ChooseAppModel): VNode => {
+  const { apps, pending } = model;
+  const register = model.registrationOpen ? linkButton(paths.register, 'Register an app') : null;
+  return outerPage(
+    model,
+    'Your apps',
+    html`<div class="single">
+      <div class="head"><div class="title"><h1>Your apps</h1></div><div class="controls">
+      ${linkButton(paths.sessions, 'Sessions', 'quiet')}${apps.length > 0 && register}</div></div>
+      ${
+        apps.length === 0
+          ? html`<section class="card">${empty(
+              'You have no app yet',
+              model.registrationOpen
+                ? 'An app takes payments on one chain and is paid on another. Registering one takes a minute.'
+                : 'Apps are registered by the operator of this service. Ask them to invite you.',
+              register,
+            )}</section>`
+          : html`<ul class="card list">${apps.map(
+              ({ appId, name }) =>
+                html`<li><a class="go" href=${appPaths(appId).overview}><span class="mark" aria-hidden="true">
+                  ${Array.from(name)[0]?.toUpperCase()}</span><span><strong>${bdi(name)}</strong><small class="muted">
+                  ${appId}</small></span>${icon('forth')}</a></li>`,
+            )}</ul>`
+      }
+      ${
+        pending.length > 0 &&
+        card(
+          { title: 'Waiting for you', note: 'registered with your e-mail' },
+          html`<div><ul class="list">${pending.map(
+            ({ appId, displayName, requestedAt, expiresAt }) =>
+              html`<li><div class="go"><span><strong>${bdi(displayName)}</strong><small class="muted">
+                ${appId}, registered ${when(requestedAt)}, ends ${when(expiresAt)}</small></span>
+                <span class="controls">${postButton(paths.discardPending(appId), 'Discard', 'quiet')}
+                ${postButton(paths.confirmPending(appId), 'It is mine')}</span></div></li>`,
+          )}</ul><p class="foot">Was it not you? Discard it: somebody else typed your address.</p></div>`,
+        )
+      }
+    </div>`,
+  );
+};
 
 export interface Session {
   readonly sessionId: string;
@@ -98,4 +161,71 @@ export function deviceOf(userAgent: string | null): string {
   const system = systems.find(([mark]) => userAgent.includes(mark))?.[1];
   if (browser === undefined) return cut(userAgent, 40);
   return system === undefined ? browser : `${browser} on ${system}`;
+}
+
+// Where somebody is signed in, and the apps that they have.
+
+type Deps = Pick<HttpDeps, 'accounts' | 'site'>;
+
+export function personalPages(deps: Deps, frames: Frames): readonly (AnyPage | AnyForm)[] {
+  return [home(deps, frames), ...sessions(deps, frames)];
+}
+
+/** Somebody with one app is led to it. */
+const home = ({ accounts, site }: Deps, frames: Frames): AnyPage =>
+  page({
+    path: paths.home,
+    audience: 'person',
+    query: fields({ choose: Type.Optional(entry(8)) }),
+    async show(visit) {
+      const { developerId } = visit.visitor;
+      const [outer, apps, pending] = await Promise.all([
+        frames.outer(visit),
+        frames.appsOf(developerId),
+        accounts.pendingRegistrations(developerId),
+      ]);
+      const [only] = apps;
+      const chosen = only && apps.length === 1 && pending.length === 0 && visit.query.choose === undefined;
+      if (chosen) return { to: appPaths(only.appId).overview };
+      return { page: chooseAppPage({ ...outer, apps, pending, registrationOpen: site.registrationOpen }) };
+    },
+  });
+
+const toSessions = async () => ({ to: paths.sessions });
+
+function sessions({ accounts }: Deps, frames: Frames): readonly (AnyPage | AnyForm)[] {
+  return [
+    page({
+      path: paths.sessions,
+      audience: 'person',
+      async show(visit) {
+        const { developerId, sessionId } = visit.visitor;
+        const [outer, found] = await Promise.all([frames.outer(visit), accounts.sessions(developerId)]);
+        const listed = found.map((session) => ({ ...session, current: session.sessionId === sessionId }));
+        return { page: sessionsPage({ ...outer, sessions: listed }) };
+      },
+    }),
+    form({
+      path: paths.endOtherSessions,
+      audience: 'person',
+      fields: noFields,
+      async act({ visitor }) {
+        await accounts.endAllSessions(visitor.developerId, visitor.sessionId);
+        return { to: paths.sessions, told: 'otherSessionsEnded' };
+      },
+      again: toSessions,
+    }),
+    form({
+      path: '/dashboard/sessions/{sessionId}/revoke',
+      audience: 'person',
+      params: Type.Object({ sessionId: Uuid }),
+      fields: noFields,
+      async act({ visitor, params }) {
+        const ended = await accounts.endSession(visitor.developerId, params.sessionId);
+        if (!ended) throw noSuchPage();
+        return { to: paths.sessions, told: 'sessionEnded' };
+      },
+      again: toSessions,
+    }),
+  ];
 }

@@ -1,11 +1,10 @@
 /** Where what is made by form is paid out to; and what to do before anything can be. */
 import type { VNode } from 'preact';
-import { shortAddress } from '../parts/address.ts';
 import { empty } from '../parts/boxes.ts';
-import { linkButton } from '../parts/button.ts';
+import { chainName, shortAddress } from '../parts/cells.ts';
+import { linkButton } from '../parts/field.ts';
 import { html } from '../parts/html.ts';
 import { appPaths } from '../parts/paths.ts';
-import { chainName } from '../parts/words.ts';
 import type { SettlementWallet } from './settlementForm.ts';
 
 export const settlementFirst = (appId: string): VNode =>

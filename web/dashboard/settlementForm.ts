@@ -3,20 +3,13 @@ import type { VNode } from 'preact';
 import type { Chain } from '../../domain/chains.ts';
 import { hour_ms, type Instant } from '../../domain/time.ts';
 import type { App } from '../../queries/apps.ts';
-import { address } from '../parts/address.ts';
-import { card, empty, inside, pairs } from '../parts/boxes.ts';
-import { linkButton, submit } from '../parts/button.ts';
-import { problems } from '../parts/field.ts';
-import type { FormState } from '../parts/form.ts';
+import { card, copyable, empty, inside, notice, pairs } from '../parts/boxes.ts';
+import { address, between, chainName, lengthText, when } from '../parts/cells.ts';
+import { type FormState, linkButton, problems, submit, walletFields } from '../parts/field.ts';
 import type { Frame } from '../parts/frame.ts';
 import { bdi, html } from '../parts/html.ts';
 import { appPage } from '../parts/layout.ts';
-import { notice } from '../parts/notice.ts';
 import { appPaths, paths } from '../parts/paths.ts';
-import { copyable } from '../parts/secret.ts';
-import { between, lengthText, when } from '../parts/time.ts';
-import { walletFields } from '../parts/walletFields.ts';
-import { chainName } from '../parts/words.ts';
 
 export type SettlementWallet = NonNullable<App['settlement']>;
 

@@ -1,13 +1,86 @@
 /** Asks for the e-mail. POST: email, next. */
+
 import type { VNode } from 'preact';
-import { submit } from '../parts/button.ts';
-import { problems, textField } from '../parts/field.ts';
-import type { FormState } from '../parts/form.ts';
+import { isRefusal } from '../../domain/decider.ts';
+import type { Asker, Proved } from '../../src/accounts/accounts.ts';
+import type { HttpDeps } from '../../src/api/deps.ts';
+import { emptyForm, type FormState, problems, submit, textField } from '../parts/field.ts';
 import type { Outer } from '../parts/frame.ts';
-import { html } from '../parts/html.ts';
+import { bdi, html } from '../parts/html.ts';
 import { icon } from '../parts/icon.ts';
 import { outerPage } from '../parts/layout.ts';
-import { paths } from '../parts/paths.ts';
+import { appPaths, paths } from '../parts/paths.ts';
+import { type Challenged, challengeCookie, challengeIn, type SetCookie } from './cookies.ts';
+import { entry, fields, Next, noFields } from './forms.ts';
+import type { Frames } from './frames.ts';
+import { type AnyForm, type AnyPage, type Audience, form, type Leads, page, type Shown, type Visit } from './page.ts';
+
+// Asks for the mailed code. POST: code, next.
+
+export interface CodeModel extends Outer {
+  /** Whom the mail was for, as it was typed; whether anybody has that address is not said. */
+  readonly email: string;
+  /** Fields: code. What is wrong with it tells how many tries are left. */
+  readonly form: FormState;
+  readonly next: string | null;
+  /** register: the code proves a registration. */
+  readonly purpose: 'signIn' | 'register';
+  /** Where the sandbox's mails can be read. */
+  readonly mailboxUrl: string | null;
+}
+
+export const codePage = (model: CodeModel): VNode =>
+  outerPage(
+    model,
+    'Enter the code',
+    html`<div class="single">
+      <section class="card">
+        <div class="inside">
+          <div><h1>Enter the code</h1><p class="muted">${
+            model.purpose === 'register'
+              ? html`<span>We mailed it to <strong>${bdi(model.email)}
+                </strong>. It proves that the address is yours, and your app starts to work.</span>`
+              : html`<span>If <strong>${bdi(model.email)}</strong> may sign in, a mail with it is on its way.</span>`
+          }</p></div>
+          ${problems(model.form)}
+          ${codeForm(model.form, model.next)}
+        </div>
+        ${model.mailboxUrl !== null && mailboxNote(model.mailboxUrl)}
+      </section>
+      <p class="muted center">Nothing came? Look into the spam, or <a href=${paths.signIn}>ask for another code</a>. A
+      new code ends the old one.</p>
+    </div>`,
+  );
+
+/** A code works ten minutes long, in the browser that asked for it. */
+export const codeForm = (form: FormState, next: string | null): VNode =>
+  html`<form class="rows" method="post" action=${paths.code}>
+    ${next !== null && html`<input type="hidden" name="next" value=${next} />`}
+    ${textField({
+      form,
+      name: 'code',
+      label: 'Code',
+      autocomplete: 'one-time-code',
+      inputmode: 'numeric',
+      pattern: ' *([0-9] *){6,8}',
+      maxlength: 16,
+      focus: true,
+      mono: true,
+      hint: 'The digits of the mail. They work for ten minutes, in this browser only.',
+    })}
+    ${submit('Go on')}
+  </form>`;
+
+export const mailboxNote = (mailboxUrl: string): VNode =>
+  html`<p class="foot">${icon('mail')}
+    <span>The sandbox sends no mail: read it in its <a href=${mailboxUrl} target="_blank">mailbox</a>.</span></p>`;
+
+const own = /^\/dashboard(\/[\w~-][\w.~-]*)*\/?(\?[\w.~%=&+-]*)?$/;
+
+/** Where to go after signing in: a page of the dashboard, never another site. Null for anything else. */
+export const ownPath = (text: string | null | undefined): string | null => (text && own.test(text) ? text : null);
+
+export const orHome = (text: string | null | undefined): string => ownPath(text) ?? paths.home;
 
 export interface SignInModel extends Outer {
   /** Field: email. */
@@ -59,3 +132,112 @@ export const signInPage = (model: SignInModel): VNode => {
     </div>`,
   );
 };
+
+// Signing in by a mailed code, and signing out.
+
+type Deps = Pick<HttpDeps, 'accounts' | 'clock' | 'site'>;
+
+const year_s = 31_536_000;
+
+export const askerOf = ({ address, agent, cookies }: Visit<Audience>): Asker => ({
+  address,
+  userAgent: agent,
+  known: cookies.known ?? null,
+});
+
+export function signInPages(deps: Deps, frames: Frames): readonly (AnyPage | AnyForm)[] {
+  return [...asking(deps, frames), ...proving(deps, frames), signOut(deps)];
+}
+
+function asking({ accounts, site }: Deps, frames: Frames): readonly (AnyPage | AnyForm)[] {
+  const shown = async (visit: Visit<Audience>, state: FormState, next: string | null): Promise<Shown> => {
+    const { registrationOpen, demoEmail, mailboxUrl } = site;
+    const demo = demoEmail !== null && mailboxUrl !== null ? { email: demoEmail, mailboxUrl } : null;
+    return { page: signInPage({ ...(await frames.outer(visit)), form: state, next, registrationOpen, demo }) };
+  };
+  return [
+    page({
+      path: paths.signIn,
+      audience: 'anyone',
+      query: fields({ next: Next }),
+      show: async (visit) => {
+        const next = ownPath(visit.query.next);
+        return visit.visitor ? { to: orHome(next) } : shown(visit, emptyForm, next);
+      },
+    }),
+    form({
+      path: paths.signIn,
+      audience: 'anyone',
+      fields: fields({ email: entry(254), next: Next }),
+      async act(visit) {
+        const { email, next } = visit.fields;
+        const asked = await accounts.ask(email, askerOf(visit));
+        if (isRefusal(asked)) return asked;
+        const challenged: Challenged = { challenge: asked.challenge, email, purpose: 'signIn', next: ownPath(next) };
+        return { to: paths.code, set: [challengeCookie(challenged)] };
+      },
+      again: (visit, state) => shown(visit, state, ownPath(state.values['next'])),
+    }),
+  ];
+}
+
+function proving({ accounts, clock, site }: Deps, frames: Frames): readonly (AnyPage | AnyForm)[] {
+  const shown = async (visit: Visit<Audience>, state: FormState): Promise<Shown | Leads> => {
+    const challenged = challengeIn(visit.cookies);
+    if (!challenged) return { to: paths.signIn };
+    const { email, purpose, next } = challenged;
+    return {
+      page: codePage({
+        ...(await frames.outer(visit)),
+        email,
+        purpose,
+        next,
+        form: state,
+        mailboxUrl: site.mailboxUrl,
+      }),
+    };
+  };
+  return [
+    page({ path: paths.code, audience: 'anyone', show: (visit) => shown(visit, emptyForm) }),
+    form({
+      path: paths.code,
+      audience: 'anyone',
+      fields: fields({ code: entry(20), next: Next }),
+      async act(visit) {
+        const challenged = challengeIn(visit.cookies);
+        if (!challenged) return { to: paths.signIn };
+        const proved = await accounts.prove(
+          challenged.challenge,
+          visit.fields.code.replaceAll(/\s/g, ''),
+          askerOf(visit),
+        );
+        if (isRefusal(proved)) return { ...proved, pointer: '/code' };
+        const to = proved.registered === null ? orHome(challenged.next) : appPaths(proved.registered).overview;
+        return { to, set: cookiesOf(proved) };
+      },
+      // A code is never sent back.
+      again: (visit, { errors }) => shown(visit, { values: {}, errors }),
+    }),
+  ];
+
+  function cookiesOf({ token, expiresAt, known }: Proved): readonly SetCookie[] {
+    const life_s = Math.max(1, Math.floor((Date.parse(expiresAt) - Date.parse(clock.now())) / 1_000));
+    return [
+      { name: 'session', value: token, life_s },
+      { name: 'known', value: known, life_s: year_s },
+      { name: 'challenge', value: null },
+    ];
+  }
+}
+
+const signOut = ({ accounts }: Deps): AnyForm =>
+  form({
+    path: paths.signOut,
+    audience: 'anyone',
+    fields: noFields,
+    async act({ visitor }) {
+      if (visitor) await accounts.endSession(visitor.developerId, visitor.sessionId);
+      return { to: paths.signIn, told: 'signedOut', set: [{ name: 'session', value: null }] };
+    },
+    again: async () => ({ to: paths.signIn }),
+  });

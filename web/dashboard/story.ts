@@ -1,15 +1,22 @@
 /** A payment's story in words: what has happened. What comes next is in next.ts. */
 import type { Money } from '../../queries/paymentFact.ts';
 import type { StoryEntry } from '../../queries/paymentStory.ts';
-import { shortAddress } from '../parts/address.ts';
-import { amountText, counted, grouped } from '../parts/cells.ts';
-import { transactionLink } from '../parts/explorer.ts';
+import type { Step } from '../parts/boxes.ts';
+import {
+  amountText,
+  chainName,
+  counted,
+  grouped,
+  lengthText,
+  newsOf,
+  shortAddress,
+  silences,
+  transactionLink,
+  when,
+} from '../parts/cells.ts';
 import type { Mode } from '../parts/frame.ts';
 import { type Content, html } from '../parts/html.ts';
 import { appPaths } from '../parts/paths.ts';
-import type { Step } from '../parts/steps.ts';
-import { lengthText, when } from '../parts/time.ts';
-import { chainName, newsOf, silences } from '../parts/words.ts';
 
 /** @param appId whose pages the links lead to */
 export function storySteps(entries: readonly StoryEntry[], mode: Mode, appId: string): readonly Step[] {

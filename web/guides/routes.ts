@@ -1,10 +1,65 @@
 /** The OpenAPI document, its reader and the guides, wholly from here: no other host, nothing inline. */
+
+import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { Marked, type Tokens } from 'marked';
 import type { Json } from '../../src/api/openapi/components.ts';
 import { asOpenApi30 } from '../../src/api/openapi/version30.ts';
-import { type Answer, type AnyRoute, route } from '../../src/api/route.ts';
-import { type GuideName, guideNames, guidesPath, renderGuide } from './guides.ts';
+import { type Answer, type AnyRoute, route } from '../../src/api/router.ts';
+import { documentOf } from '../parts/html.ts';
+import { guidePage } from './page.ts';
+
+// The guides beside the API reference: Markdown of ours, rendered at its first reader.
+
+/** In the order in which they are read. */
+export const guideNames = [
+  'five-minutes',
+  'statuses',
+  'wrong-money',
+  'webhooks-or-feed',
+  'testing',
+  'go-live',
+] as const;
+export type GuideName = (typeof guideNames)[number];
+
+export const guidesPath = '/docs/guides';
+const folder = new URL('./', import.meta.url);
+
+/** @returns the Markdown as it stands */
+export const readGuide = (name: GuideName): string => readFileSync(new URL(`${name}.md`, folder), 'utf8');
+
+const titleOf = (markdown: string): string => /^# (.+)$/m.exec(markdown)?.[1] ?? '';
+
+/** As Markdown hosts make them from headings, so that a link to one leads there as well. */
+const anchorOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N} _-]/gu, '')
+    .replaceAll(' ', '-');
+
+const marked = new Marked({
+  renderer: {
+    heading({ tokens, depth, text }: Tokens.Heading) {
+      return `<h${depth} id="${anchorOf(text)}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
+    },
+    link({ href, tokens }: Tokens.Link) {
+      const to = href.replace(/^([a-z-]+)\.md(?=#|$)/, `${guidesPath}/$1`);
+      return `<a href="${to}">${this.parser.parseInline(tokens)}</a>`;
+    },
+  },
+});
+
+/** @returns a whole document */
+export function renderGuide(name: GuideName): string {
+  const markdown = readGuide(name);
+  const guides = guideNames.map((each) => ({
+    href: `${guidesPath}/${each}`,
+    title: titleOf(readGuide(each)),
+    isHere: each === name,
+  }));
+  return documentOf(guidePage({ title: titleOf(markdown), guides, article: marked.parse(markdown, { async: false }) }));
+}
 
 const page = `<!doctype html>
 <html lang="en">

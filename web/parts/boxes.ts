@@ -1,5 +1,12 @@
 import type { VNode } from 'preact';
+import type { PaymentStatus } from '../../domain/payment/view.ts';
+import type { Instant } from '../../domain/time.ts';
+import type { Delivery } from '../../queries/deliveries.ts';
+import { exactly } from './cells.ts';
+import { copyButton } from './field.ts';
+import type { Flash } from './frame.ts';
 import { type Content, html } from './html.ts';
+import { type IconName, icon } from './icon.ts';
 
 export interface Heading {
   readonly title: string;
@@ -29,3 +36,97 @@ export const pairs = (rows: readonly (readonly [name: string, value: Content] | 
 /** Says what will be here, and how it comes to be. */
 export const empty = (title: string, content: Content, action?: Content): VNode =>
   html`<div class="empty"><p class="title">${title}</p><div>${content}</div>${action}</div>`;
+
+/** ok is final, wait goes on by itself, bad needs somebody, idle is over. */
+export type State = 'ok' | 'wait' | 'bad' | 'idle';
+
+export const shapes: Readonly<Record<State, IconName>> = { ok: 'check', wait: 'clock', bad: 'alert', idle: 'over' };
+
+/** A state by colour, shape and word together. */
+export const chip = (state: State, word: string): VNode =>
+  html`<span class=${`chip ${state}`}>${icon(shapes[state])}${word}</span>`;
+
+const statuses: Readonly<Record<PaymentStatus, readonly [State, string]>> = {
+  payment_unpaid: ['wait', 'Not paid yet'],
+  payment_started: ['wait', 'Confirming'],
+  payment_payin_completed: ['wait', 'Paid, payout due'],
+  payment_bridging: ['wait', 'Paid, payout due'],
+  payment_payout_started: ['wait', 'Paying out'],
+  payment_payout_completed: ['ok', 'Completed'],
+  payment_completed: ['ok', 'Completed'],
+  payment_bounced: ['bad', 'Money held'],
+  payment_expired: ['idle', 'Expired'],
+  payment_refunded: ['idle', 'Refunded'],
+};
+
+export const stateOf = (status: PaymentStatus): State => statuses[status][0];
+export const wordOf = (status: PaymentStatus): string => statuses[status][1];
+export const statusChip = (status: PaymentStatus): VNode => chip(...statuses[status]);
+
+/** How a webhook went. */
+export const deliveryChip = ({
+  status,
+  statusCode,
+  error,
+}: Pick<Delivery, 'status' | 'statusCode' | 'error'>): VNode => {
+  if (status === 'delivered') return chip('ok', `Taken, ${statusCode}`);
+  if (error === 'unknown') return chip('wait', 'No answer yet');
+  return chip('bad', statusCode === null ? 'No answer' : `Refused, ${statusCode}`);
+};
+
+/** A sentence or two that somebody should read before going on. */
+export const notice = (state: State, content: Content): VNode =>
+  html`<div class=${`notice ${state}`}>${icon(shapes[state])}<div>${content}</div></div>`;
+
+const states = { done: 'ok', warning: 'wait', problem: 'bad' } as const;
+
+/** What became of what was just done; read out at once. */
+export const flashed = (flash: Flash | null): VNode | null =>
+  flash &&
+  html`<div class=${`notice ${states[flash.kind]}`} role=${flash.kind === 'problem' ? 'alert' : 'status'}>
+    ${icon(shapes[states[flash.kind]])}<div>${flash.text}</div></div>`;
+
+/** Something that is shown once and never again. */
+export const secretOnce = (what: string, value: string, advice: Content): VNode =>
+  html`<section class="card secret" aria-labelledby="secret">
+    <h2 id="secret">${icon('keys')}${what}</h2>
+    <p class="copyable"><code class="mono" tabindex="0">${value}</code>${copyButton(value, what)}</p>
+    <p><strong>Copy it now: it is shown this once.</strong> ${advice}</p>
+  </section>`;
+
+/** A value that people carry elsewhere. */
+export const copyable = (content: Content, text: string, what: string): VNode =>
+  html`<span class="copyable"><span>${content}</span>${copyButton(text, what)}</span>`;
+
+/** done has happened, now goes on, next is to come, problem has happened and needs somebody. */
+export interface Step {
+  readonly stage: 'done' | 'now' | 'next' | 'problem';
+  readonly title: Content;
+  readonly detail?: Content;
+  readonly at?: Instant;
+}
+
+const inEnglish = { done: 'Done: ', now: 'Now: ', next: 'To come: ', problem: 'Problem: ' } as const;
+
+/** A story from top to bottom, for payers and merchants alike. @param spoken what is read out before each step */
+export const steps = (list: readonly Step[], spoken: Readonly<Record<Step['stage'], string>> = inEnglish): VNode =>
+  html`<ol class="way">${list.map(
+    ({ stage, title, detail, at }) => html`<li class=${stage} aria-current=${stage === 'now' ? 'step' : undefined}>
+      <span><span class="visually-hidden">${spoken[stage]}</span>${title}
+      ${detail && html`<small class="muted">${detail}</small>`}</span>
+      ${at && exactly(at)}
+    </li>`,
+  )}</ol>`;
+
+export interface Fact {
+  readonly term: string;
+  readonly value: Content;
+  readonly note: Content;
+}
+
+/** A few numbers, side by side. */
+export const facts = (list: readonly Fact[]): VNode =>
+  html`<dl class="facts card" id="facts" data-live="part">${list.map(
+    ({ term, value, note }) =>
+      html`<div><dt>${term}</dt><dd class="value">${value}</dd><dd class="small muted">${note}</dd></div>`,
+  )}</dl>`;

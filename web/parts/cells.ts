@@ -1,5 +1,11 @@
 import type { VNode } from 'preact';
-import { html } from './html.ts';
+import { type ChainId, chainOf } from '../../domain/chains.ts';
+import type { PaymentView } from '../../domain/payment/view.ts';
+import { epochMs, hour_ms, type Instant, minute_ms } from '../../domain/time.ts';
+import type { Delivery } from '../../queries/deliveries.ts';
+import type { Mode } from './frame.ts';
+import { cut, html } from './html.ts';
+import { icon } from './icon.ts';
 
 /** `16420.18` as people read it: `16,420.18`. */
 export function grouped(decimal: string): string {
@@ -20,3 +26,113 @@ export const amount = (decimal: string | null, symbol: string): VNode =>
 /** For a sentence: `10.00 USDC`. */
 export const amountText = (decimal: string | null, symbol: string): string =>
   decimal === null ? `any amount of ${symbol}` : `${grouped(decimal)} ${symbol}`;
+
+const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
+/** `2026-11-02…` as `2 Nov`. */
+export const dayText = (date: string): string => `${Number(date.slice(8, 10))} ${months[Number(date.slice(5, 7)) - 1]}`;
+
+/** In UTC, said so; a script (client/localTime.js) puts the reader's own time in its place. */
+export const when = (at: Instant): VNode =>
+  html`<time datetime=${at} data-local="minutes">${dayText(at)}, ${at.slice(11, 16)} UTC</time>`;
+
+/** To the millisecond: for the lines of a story, one below the other. */
+export const exactly = (at: Instant): VNode =>
+  html`<time datetime=${at} data-local="exactly">${dayText(at)}, ${at.slice(11, 23)} UTC</time>`;
+
+export const onDay = (at: Instant): VNode =>
+  html`<time datetime=${at} data-local="day">${dayText(at)} ${at.slice(0, 4)}</time>`;
+
+/** `24 s`, `3 min`, `2 h`, `5 days`: one unit, rounded up, so that nothing is promised too early. */
+export function lengthText(duration_ms: number): string {
+  if (duration_ms < 1_000) return `${Math.max(0, Math.ceil(duration_ms))} ms`;
+  if (duration_ms <= 99_000) return `${Math.ceil(duration_ms / 1_000)} s`;
+  if (duration_ms <= 99 * minute_ms) return `${Math.ceil(duration_ms / minute_ms)} min`;
+  const hours = Math.ceil(duration_ms / hour_ms);
+  return hours <= 48 ? `${hours} h` : `${Math.ceil(hours / 24)} days`;
+}
+
+export const between = (from: Instant, to: Instant): number => epochMs(to) - epochMs(from);
+
+/** Long ids are compared by their ends. */
+const ends = 4;
+
+/** The whole address, its first and last four characters standing out: people compare those. */
+export function address(text: string): VNode {
+  const [start, end] = endsOf(text);
+  if (text.length <= 3 * ends) return html`<span class="mono" dir="ltr">${text}</span>`;
+  return html`<span class="mono" dir="ltr"><b>${start}</b>${text.slice(start.length, -end.length)}<b>${end}</b></span>`;
+}
+
+/** `0x4f1a…8f21`, the whole one on hovering. */
+export const shortAddress = (text: string): VNode =>
+  html`<span class="mono" dir="ltr" title=${text}>${shortText(text)}</span>`;
+
+export function shortText(text: string): string {
+  const [start, end] = endsOf(text);
+  return text.length <= start.length + end.length + 1 ? text : `${start}…${end}`;
+}
+
+/** The mark of hexadecimal is no part of what is compared. */
+const endsOf = (text: string): readonly [start: string, end: string] => [
+  text.slice(0, text.startsWith('0x') ? ends + 2 : ends),
+  text.slice(-ends),
+];
+
+/** Where a transaction can be looked up by anybody: on the chain itself, and on its test network. */
+const explorers: Readonly<Record<ChainId, readonly [live: string, test: string]>> = {
+  8453: ['https://basescan.org/tx/*', 'https://sepolia.basescan.org/tx/*'],
+  56: ['https://bscscan.com/tx/*', 'https://testnet.bscscan.com/tx/*'],
+  1: ['https://etherscan.io/tx/*', 'https://sepolia.etherscan.io/tx/*'],
+  42161: ['https://arbiscan.io/tx/*', 'https://sepolia.arbiscan.io/tx/*'],
+  137: ['https://polygonscan.com/tx/*', 'https://amoy.polygonscan.com/tx/*'],
+  501: ['https://explorer.solana.com/tx/*', 'https://explorer.solana.com/tx/*?cluster=devnet'],
+  1500: ['https://stellar.expert/explorer/public/tx/*', 'https://stellar.expert/explorer/testnet/tx/*'],
+};
+
+/** Null in a sandbox: nobody else has its chains. */
+export function explorerUrl(mode: Mode, chainId: ChainId, txHash: string): string | null {
+  if (mode === 'sandbox') return null;
+  return explorers[chainId][mode === 'live' ? 0 : 1].replace('*', encodeURIComponent(txHash));
+}
+
+/** A transaction's hash, leading to its explorer where there is one. */
+export function transactionLink(mode: Mode, chainId: ChainId, txHash: string): VNode {
+  const url = explorerUrl(mode, chainId, txHash);
+  const hash = shortText(txHash);
+  return url === null
+    ? html`<span class="mono" title=${txHash}>${hash}</span>`
+    : html`<a class="mono" href=${url} rel="noopener noreferrer" target="_blank" title=${txHash}>${hash}
+      ${icon('external')}<span class="visually-hidden"> (opens an explorer)</span></a>`;
+}
+
+// Words that several pages use for the same thing.
+
+export const chainName = (id: number): string => chainOf(id as ChainId).name;
+
+/** What a webhook tells of. */
+export const newsOf: Readonly<Record<Delivery['eventType'], string>> = {
+  payment_payin_completed: 'Payment arrived',
+  payment_payout_completed: 'Paid out',
+  webhook_test: 'Test',
+};
+
+/** Why a webhook had no answer. */
+export const silences: Readonly<Record<NonNullable<Delivery['error']>, string>> = {
+  badUrl: 'the URL is none that a webhook can go to',
+  blockedAddress: 'the server’s address is a private one, where nothing is sent',
+  dns: 'the server’s name has no address',
+  connection: 'the connection failed',
+  tls: 'the server’s certificate is not good',
+  protocol: 'the server did not answer in HTTP',
+  timeout: 'the server took too long',
+  unknown: 'nobody knows whether it arrived',
+};
+
+/** What people call a payment: its order, its title, or its id's beginning. */
+export const nameOf = ({ orderId, title, paymentId }: PaymentView): string =>
+  cut(orderId ?? title ?? paymentId.slice(0, 8), 80);
+
+/** Where the money comes from and goes to. */
+export const wayOf = ({ sourceChainId, destinationChainId }: PaymentView): string =>
+  `${chainName(sourceChainId)} → ${chainName(destinationChainId)}`;

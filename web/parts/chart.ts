@@ -1,7 +1,6 @@
 import type { VNode } from 'preact';
-import { counted, grouped } from './cells.ts';
+import { counted, dayText, grouped } from './cells.ts';
 import { html } from './html.ts';
-import { dayText } from './time.ts';
 
 export interface Bar {
   /** `2026-11-22` */

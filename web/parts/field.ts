@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
-import type { FormState } from './form.ts';
+import type { Chain } from '../../domain/chains.ts';
 import { type Content, html } from './html.ts';
-import { icon } from './icon.ts';
+import { type IconName, icon } from './icon.ts';
 
 export interface FieldBase {
   readonly form: FormState;
@@ -137,3 +137,88 @@ const around = (field: FieldBase, input: VNode): VNode =>
     ${errorOf(field)}
     ${field.hint && html`<p class="hint" id=${`${idOf(field)}-hint`}>${field.hint}</p>`}
   </div>`;
+
+/** What a form holds when it is shown: empty at first; what was sent, with what is wrong with it, when it comes back. */
+export interface FormState {
+  /** By the field's name. Secrets and codes are never sent back. */
+  readonly values: Readonly<Record<string, string>>;
+  /** By the field's name; '' for what is wrong with the whole. Sentences that say what to do. */
+  readonly errors: Readonly<Record<string, string>>;
+}
+
+export const emptyForm: FormState = { values: {}, errors: {} };
+
+export type Weight = 'primary' | 'plain' | 'quiet' | 'danger';
+
+/** Sends the form that it is in. */
+export const submit = (label: Content, weight: Weight = 'primary', name?: string, value?: string): VNode =>
+  html`<button class=${`button ${weight}`} type="submit" name=${name} value=${value}>${label}</button>`;
+
+/** Leads to a page. */
+export const linkButton = (href: string, label: Content, weight: Weight = 'plain', drawing?: IconName): VNode =>
+  html`<a class=${`button ${weight}`} href=${href}>${drawing && icon(drawing)}${label}</a>`;
+
+/** A form of one button: what changes something is never a link. */
+export const postButton = (action: string, label: Content, weight: Weight = 'plain'): VNode =>
+  html`<form method="post" action=${action} class="inline">${submit(label, weight)}</form>`;
+
+/** Seen where a script can copy (client/copy.js). */
+export const copyButton = (text: string, what: string): VNode =>
+  html`<button class="button plain small copy" type="button" hidden data-copy=${text} data-copied=${`${what} copied`}>
+    ${icon('copy')}<span>Copy</span><span class="visually-hidden"> ${what}</span></button>`;
+
+// The fields of a wallet, wherever one is asked for.
+
+export interface WalletNames {
+  readonly chain: string;
+  readonly token: string;
+  readonly address: string;
+  readonly memo: string;
+}
+
+/** @param optional whether it may be left out as a whole */
+export const walletFields = (
+  form: FormState,
+  names: WalletNames,
+  chains: readonly Chain[],
+  optional = false,
+): Content =>
+  html`<div class="rows">
+    <div class="columns">
+      ${selectField({
+        form,
+        name: names.chain,
+        label: 'Chain',
+        optional,
+        options: [...(optional ? [{ value: '', label: 'Later' }] : []), ...chainOptions(chains)],
+      })}
+      ${selectField({ form, name: names.token, label: 'Token', optional, options: tokenOptions(chains) })}
+    </div>
+    ${textField({
+      form,
+      name: names.address,
+      label: 'Address',
+      optional,
+      mono: true,
+      maxlength: 128,
+      hint: 'A wallet whose keys you hold. Not an exchange’s address: exchanges do not always take what a program sends.',
+    })}
+    ${textField({
+      form,
+      name: names.memo,
+      label: 'Memo',
+      optional: true,
+      mono: true,
+      maxlength: 28,
+      hint: 'On Stellar only, when whoever keeps the account asks for one.',
+    })}
+  </div>`;
+
+export const chainOptions = (chains: readonly Chain[]): readonly Option[] =>
+  chains.map(({ id, name }) => ({ value: String(id), label: name }));
+
+export const tokenOptions = (chains: readonly Chain[]): readonly Option[] =>
+  [...new Set(chains.flatMap(({ tokens }) => tokens.map(({ symbol }) => symbol)))].map((symbol) => ({
+    value: symbol,
+    label: symbol,
+  }));

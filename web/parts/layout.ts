@@ -1,10 +1,10 @@
 /** What is around the pages: the head, the way past the rail, the rail with the app's pages, who is signed in. */
 import type { VNode } from 'preact';
-import { postButton } from './button.ts';
+import { flashed } from './boxes.ts';
+import { postButton } from './field.ts';
 import type { AppName, Frame, Mode, Outer } from './frame.ts';
 import { bdi, type Content, cut, html } from './html.ts';
 import { type IconName, icon } from './icon.ts';
-import { flashed } from './notice.ts';
 import { appPaths, paths } from './paths.ts';
 
 export type Section =

@@ -1,10 +1,10 @@
 /** A link that somebody sends to whoever pays: as a code, to copy, by mail. */
 import type { VNode } from 'preact';
-import { linkButton } from './button.ts';
+import { copyable } from './boxes.ts';
+import { linkButton } from './field.ts';
 import { html } from './html.ts';
 import { mailLink } from './paths.ts';
 import { qrCode } from './qr.ts';
-import { copyable } from './secret.ts';
 
 /** @param what the mail's subject */
 export const sharing = (url: string, what: string): VNode =>

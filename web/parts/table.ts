@@ -1,5 +1,7 @@
 import type { VNode } from 'preact';
 import { type Content, html } from './html.ts';
+import { icon } from './icon.ts';
+import { withQuery } from './paths.ts';
 
 /**
  * What a column holds, which is where it stands when a row becomes a card on a narrow screen. title: what the row is; number: aligned
@@ -43,4 +45,25 @@ function cellOf(column: Column | undefined, cell: Content): VNode | null {
   if (!column) return null;
   const none = cell === null || cell === undefined || cell === '' || cell === false;
   return html`<td role="cell" class=${`${classes[column.kind]}${none ? ' none' : ''}`} data-head=${column.kind === 'detail' ? column.head : undefined}>${none ? null : cell}</td>`;
+}
+
+export interface Pages {
+  readonly path: string;
+  /** What else the address says. */
+  readonly query?: Readonly<Record<string, string | null>>;
+  readonly cursor: string | null;
+  readonly nextCursor: string | null;
+}
+
+/** Back to the newest, on to older ones. Null when everything is on one page. */
+export function pager({ path, query = {}, cursor, nextCursor }: Pages): VNode | null {
+  if (cursor === null && nextCursor === null) return null;
+  return html`<nav class="pager" aria-label="Pages">
+    ${
+      cursor !== null &&
+      html`<a class="button plain" rel="first" href=${withQuery(path, query)}>
+    ${icon('back')}Newest</a>`
+    }
+    ${nextCursor !== null && html`<a class="button plain" rel="next" href=${withQuery(path, { ...query, cursor: nextCursor })}>Older${icon('forth')}</a>`}
+  </nav>`;
 }

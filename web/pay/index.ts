@@ -1,17 +1,16 @@
 /** The pages of payments under /pay, and of reusable links under /link: for people with a link, without cookies, readable by nobody else. */
 import { type Request, type RequestHandler, Router } from 'express';
-import { prefersHtml } from '../../src/api/accept.ts';
 import type { Pages } from '../../src/api/app.ts';
 import type { HttpDeps } from '../../src/api/deps.ts';
-import { statusOfError } from '../../src/api/errors.ts';
+import { prefersHtml, statusOfError } from '../../src/api/errors.ts';
 import { contentSecurityPolicy, localsOf } from '../../src/api/middleware.ts';
 import { createPageRouter } from '../dashboard/router.ts';
 import { html } from '../dashboard/send.ts';
 import { documentOf } from '../parts/html.ts';
 import { languageOf } from './language.ts';
+import { linkPages } from './link.ts';
 import { sayIn } from './messages/index.ts';
 import { payPages } from './pages.ts';
-import { linkPages } from './pay_link.ts';
 import { troublePage } from './trouble.ts';
 
 /** What they send besides every answer's headers, whose policy they keep: no frame, no form, nothing from elsewhere. */

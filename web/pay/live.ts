@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import Type from 'typebox';
 import type { PayerFacts } from '../../queries/payerFacts.ts';
 import type { HttpDeps } from '../../src/api/deps.ts';
-import type { PaymentListener } from '../../src/api/paymentNews.ts';
+import type { PaymentListener } from '../../src/api/news.ts';
 import { type AnyPage, page } from '../dashboard/page.ts';
 import { noSuchPage } from '../dashboard/router.ts';
 

@@ -1,9 +1,8 @@
 /** What became of the money, once something is final: both transactions, and the ways on. */
 import type { VNode } from 'preact';
 import type { PaymentTransaction } from '../../domain/payment/transactions.ts';
+import { between, chainName } from '../parts/cells.ts';
 import { type Content, html } from '../parts/html.ts';
-import { between } from '../parts/time.ts';
-import { chainName } from '../parts/words.ts';
 import type { Say } from './language.ts';
 import { type PayModel, shopName } from './model.ts';
 import { seen } from './story.ts';

@@ -1,16 +1,210 @@
 /** The page at which a payment is paid and watched: one screen for each situation of its payer. */
+
 import type { VNode } from 'preact';
-import { html } from '../parts/html.ts';
-import { asked, titleOf } from './asked.ts';
-import { countdown } from './countdown.ts';
+import type { Held, SituationKind } from '../../domain/payment/situation.ts';
+import type { PaymentView, SourceView } from '../../domain/payment/view.ts';
+import { notice } from '../parts/boxes.ts';
+import { between, chainName, shortText } from '../parts/cells.ts';
+import { type Content, html } from '../parts/html.ts';
+import { type IconName, icon } from '../parts/icon.ts';
+import { withQuery } from '../parts/paths.ts';
 import { help } from './help.ts';
 import { payDocument } from './layout.ts';
-import type { PayModel } from './model.ts';
-import { moneyBack } from './moneyBack.ts';
+import { isDue, type PayModel, shopName } from './model.ts';
 import { outcome } from './outcome.ts';
-import { payFrom } from './payFrom.ts';
 import { story } from './story.ts';
+import { sum } from './sum.ts';
 import { toPay } from './toPay.ts';
+
+// The head of a payment's page: where it stands, in a few words, and what happens with the money.
+
+/** Amber waits, green is final, red needs somebody, grey is over. None while the amount stands there. */
+const signs: Readonly<Record<SituationKind, readonly [state: string, drawing: IconName] | null>> = {
+  waiting: null,
+  timeUp: ['wait', 'clock'],
+  detected: ['wait', 'clock'],
+  confirming: ['wait', 'clock'],
+  underpaid: ['wait', 'alert'],
+  paid: ['ok', 'check'],
+  payingOut: ['ok', 'check'],
+  completed: ['ok', 'check'],
+  expired: ['idle', 'over'],
+  late: ['bad', 'alert'],
+  wrongToken: ['bad', 'alert'],
+  wrongChain: ['bad', 'alert'],
+  otherSender: ['bad', 'alert'],
+  tooLow: ['bad', 'alert'],
+  tooHigh: ['bad', 'alert'],
+  unpayable: ['bad', 'alert'],
+  refunding: ['wait', 'clock'],
+  refunded: ['idle', 'check'],
+};
+
+/** The page's title: what happened, in words without markup. */
+export function titleOf(model: PayModel): string {
+  const { say, facts } = model;
+  const { kind, missing } = facts.situation;
+  const merchant = shopName(model);
+  if (kind === 'underpaid')
+    return say.text('underpaidTitle', { amount: missing ? `${missing.amount} ${missing.tokenSymbol}` : '' });
+  if (kind !== 'waiting') return say.text(`${kind}Title`);
+  const { sourceAmount, sourceTokenSymbol } = facts.payment;
+  if (sourceAmount === null) return say.text('payAnyTitle', { merchant });
+  return say.text('payTitle', { amount: `${sourceAmount} ${sourceTokenSymbol}`, merchant });
+}
+
+export function asked(model: PayModel): VNode {
+  const { situation } = model.facts;
+  const sign = signs[situation.kind];
+  return html`<section class="ask" id="asked" data-live="part">
+    ${sign && html`<span class=${`sign ${sign[0]}`}>${icon(sign[1])}</span>`}
+    ${headline(model)}
+    ${situation.gone && notice('wait', html`<p>${model.say('gone')}</p>`)}
+    ${shownHeld(model).map((held) => notice('wait', html`<p>${heldText(model, held)}</p>`))}
+  </section>`;
+}
+
+function headline(model: PayModel): VNode {
+  const { say, facts } = model;
+  const { payment, situation } = facts;
+  const title = titleOf(model);
+  const chain = html`<strong>${chainName(payment.sourceChainId)}</strong>`;
+  if (situation.kind === 'waiting') {
+    const { sourceAmount, sourceTokenSymbol: token, sourceFee, destinationAmount } = payment;
+    const split = sourceFee !== null && destinationAmount !== null && payment.destinationTokenSymbol === token;
+    return html`<div><h1 class="visually-hidden">${title}</h1>
+      <p class="amount">${sourceAmount === null ? html`<span>${say('anyAmount')} <small>${token}</small></span>` : sum(sourceAmount, token)}</p>
+      <p class="on">${say('on', { chain })}${split && html`<span> · ${say('split', { amount: html`<bdi dir="ltr">${destinationAmount}</bdi>`, fee: html`<bdi dir="ltr">${sourceFee}</bdi>` })}</span>`}</p></div>`;
+  }
+  if (situation.kind === 'underpaid' && situation.missing) {
+    const { missing } = situation;
+    const of = payment.sourceAmount ?? missing.amount;
+    return html`<div><h1 class="visually-hidden">${title}</h1>
+      <p class="amount">${sum(missing.amount, missing.tokenSymbol)}</p>
+      <p class="on">${say('underpaidText', { amount: sum(of, payment.sourceTokenSymbol) })}</p></div>`;
+  }
+  return html`<div><h1>${title}</h1><p class="on">${happened(model)}</p>
+    ${isDue(situation) && html`<p class="on">${say('stillOpen')}</p>`}</div>`;
+}
+
+/** What becomes of the money. */
+function happened(model: PayModel): Content {
+  const { say, facts } = model;
+  const { payment, situation } = facts;
+  const merchant = shopName(model);
+  const chain = html`<strong>${chainName(payment.sourceChainId)}</strong>`;
+  const received = situation.received
+    ? sum(situation.received.amount, situation.received.tokenSymbol)
+    : sum(payment.amountReceived ?? '0', payment.sourceTokenSymbol);
+  switch (situation.kind) {
+    case 'detected':
+    case 'confirming':
+      return say(`${situation.kind}Text`, { chain });
+    case 'payingOut':
+      return say('payingOutText', { merchant, chain: chainName(payment.destinationChainId) });
+    case 'tooLow':
+    case 'tooHigh':
+      return say(`${situation.kind}Text`, { received, merchant });
+    case 'wrongToken':
+      return say('wrongTokenText', { token: payment.sourceTokenSymbol, merchant });
+    case 'wrongChain':
+      return say('wrongChainText', { token: payment.sourceTokenSymbol, chain, merchant });
+    case 'expired':
+      return say(model.madeWith?.closed === false ? 'expiredAgainText' : 'expiredText', { merchant });
+    case 'paid':
+    case 'completed':
+    case 'late':
+    case 'otherSender':
+    case 'unpayable':
+      return say(`${situation.kind}Text`, { merchant });
+    case 'timeUp':
+    case 'refunding':
+    case 'refunded':
+      return say(`${situation.kind}Text`);
+    case 'waiting':
+    case 'underpaid':
+      return null;
+  }
+}
+
+/** Of the money that does not count, what the headline does not say already. */
+const shownHeld = ({ facts: { situation } }: PayModel): readonly Held[] =>
+  situation.held.filter(({ reason }) => reason !== situation.kind);
+
+const heldMessages = {
+  excess: 'heldExcess',
+  elsewhere: 'heldElsewhere',
+  surplus: 'heldSurplus',
+  late: 'heldLate',
+  wrongToken: 'heldWrongToken',
+  wrongChain: 'heldWrongChain',
+  otherSender: 'heldOtherSender',
+} as const satisfies Record<Held['reason'], string>;
+
+const heldText = (model: PayModel, { reason, amount, tokenSymbol, chainId }: Held): Content =>
+  model.say(heldMessages[reason], {
+    amount: sum(amount, tokenSymbol),
+    chain: chainName(chainId),
+    merchant: shopName(model),
+  });
+
+// Until when it can be paid. A script (client/pay.js) counts down by our clock; without one, the time itself stands here.
+
+/** Where the script puts what is left: `14:32`. */
+const place = '%';
+
+export function countdown({ say, facts }: PayModel): VNode {
+  const { situation, payment, now } = facts;
+  if (!isDue(situation)) return html`<div id="left" data-live="part"></div>`;
+  const { createdAt, expiresAt } = payment;
+  const [whole, left] = [between(createdAt, expiresAt), between(now, expiresAt)].map((length_ms) =>
+    Math.max(0, Math.round(length_ms / 1_000)),
+  );
+  return html`<div id="left" data-live="part"><div class="left" data-now=${now} data-until=${expiresAt} data-left=${say.text('left', { time: place })}>
+    <span class="small muted">${say(situation.kind === 'underpaid' ? 'sendRest' : 'waiting')}</span>
+    <span class="small" role="timer">${say('until', { time: html`<time datetime=${expiresAt} data-local="minutes" dir="auto">${say.time(expiresAt)}</time>` })}</span>
+    <progress max=${whole} value=${left} aria-hidden="true"></progress>
+  </div></div>`;
+}
+
+// Where money that is held goes back to: what its payer has said, and the page on which he says it.
+
+/** Empty while nothing is held for good. */
+export function moneyBack(model: PayModel): VNode {
+  const { say, facts, path } = model;
+  const { owners } = facts;
+  if (owners.length === 0) return html`<div id="money-back" data-live="part"></div>`;
+  const known = new Map(owners.flatMap(({ sender, receiver }) => (receiver ? [[sender, receiver.address]] : [])));
+  const all = owners.every(({ receiver }) => receiver !== null);
+  const where = withQuery(`${path}/refund`, { lang: say.language });
+  return html`<div id="money-back" data-live="part"><section class="ways">
+    ${[...known.values()].map((address) => html`<p class="small">${say('refundKnown', { address: shown(address), merchant: shopName(model) })}</p>`)}
+    <a class="button" href=${where}>${say(all ? 'refundChange' : 'refundSay')}</a>
+  </section></div>`;
+}
+
+const shown = (address: string): VNode =>
+  html`<span class="mono" dir="ltr" title=${address}>${shortText(address)}</span>`;
+
+// What to pay from, where the payer may choose: a form of buttons, one for each chain and token. POST: source, lang.
+
+/** Empty where there is no choice, or none any more. */
+export function payFrom(model: PayModel): VNode {
+  const { say, facts, path, refused } = model;
+  const { payment, choiceOpen } = facts;
+  if (!choiceOpen || !payment.payFrom) return html`<div id="pay-from" data-live="part"></div>`;
+  return html`<div id="pay-from" data-live="part"><form class="from" method="post" action=${path}>
+    ${refused && notice('wait', html`<p>${say('payFromRefused')}</p>`)}
+    <input type="hidden" name="lang" value=${say.language} />
+    <fieldset><legend>${say('payFrom')}</legend><div class="sources">${payment.payFrom.map((source) => button(payment, source))}</div></fieldset>
+  </form></div>`;
+}
+
+function button(payment: PaymentView, { chainId, tokenSymbol, tokenAddress }: SourceView): VNode {
+  const current = chainId === payment.sourceChainId && tokenAddress === payment.sourceTokenAddress;
+  return html`<button class="button small" name="source" value=${`${chainId} ${tokenSymbol}`} aria-current=${current ? 'true' : undefined}>
+    <span><bdi>${chainName(chainId)}</bdi> <small>${tokenSymbol}</small></span></button>`;
+}
 
 /** Situations that change by themselves soon are looked at again soon, where no script does; those that are over, never. */
 const refresh_s = { soon: 5, open: 15 } as const;

@@ -1,19 +1,72 @@
 /** The pages of payments, for whoever has a payment's link: pay and watch, receipt, news, a colour. */
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import Type from 'typebox';
+import { isRefusal } from '../../domain/decider.ts';
 import type { HttpDeps } from '../../src/api/deps.ts';
-import { entry, fields } from '../dashboard/fields.ts';
-import { type AnyForm, type AnyPage, page, type Shown, type Visit } from '../dashboard/page.ts';
+import { payPath } from '../../src/api/resource.ts';
+import { entry, fields } from '../dashboard/forms.ts';
+import { type AnyForm, type AnyPage, form, page, type Shown, type Visit } from '../dashboard/page.ts';
 import { noSuchPage } from '../dashboard/router.ts';
-import { choiceForm } from './choice.ts';
 import { colourSheet } from './colour.ts';
-import { embedScript } from './embed.ts';
 import { framing } from './framing.ts';
 import { livePage } from './live.ts';
 import type { PayModel } from './model.ts';
 import { payPage } from './page.ts';
-import { refundForm } from './pay_refund.ts';
 import { payModelOf } from './payModel.ts';
 import { receiptPage } from './receipt.ts';
+import { refundForm } from './refund.ts';
+
+// The form of a payment's page by which its payer chooses what to pay from.
+
+/** `source` as the page's buttons have it: `8453 USDC`. */
+const Choice = fields({ source: entry(40), lang: Type.Optional(entry(16)) });
+
+type ChoiceRequest = Visit<'anyone', { readonly secret: string }>;
+
+/** @param again the page, as it is when the choice was refused */
+export const choiceForm = (
+  { chooseSource, paymentSecrets }: Pick<HttpDeps, 'chooseSource' | 'paymentSecrets'>,
+  again: (visit: ChoiceRequest, lang: string | undefined) => Promise<Shown>,
+): AnyForm =>
+  form({
+    path: '/pay/{secret}',
+    audience: 'anyone',
+    params,
+    fields: Choice,
+    async act({ params: { secret }, fields: { source, lang }, by: { requestId } }) {
+      const paymentId = paymentSecrets.paymentIdOf(secret);
+      if (paymentId === null) throw noSuchPage();
+      const [, chainId = '', tokenSymbol = ''] = /^(\d{1,9}) ([A-Z0-9]{1,16})$/.exec(source) ?? [];
+      const by = { cause: 'payer', ...(requestId !== undefined && { requestId }) } as const;
+      const chosen = await chooseSource(paymentId, { chainId: Number(chainId), tokenSymbol }, by);
+      if (isRefusal(chosen)) return chosen;
+      const query = lang === undefined ? '' : `?${new URLSearchParams({ lang })}`;
+      return { to: `${payPath(secret)}${query}` };
+    },
+    again: (visit, { values }) => again(visit, values['lang']),
+  });
+
+// The script that merchants put on their own pages: opens payment pages there, in a frame.
+
+const file = join(import.meta.dirname, '../embed/embed.js');
+
+/** Modules are asked for with CORS (HTML standard, 8.1.4.2), so that this alone may be read from everywhere. */
+const headers = {
+  'Access-Control-Allow-Origin': '*',
+  'Cross-Origin-Resource-Policy': 'cross-origin',
+  'Cache-Control': 'public, max-age=600',
+};
+
+export function embedScript(): AnyPage {
+  const body = readFileSync(file);
+  return page({
+    path: '/embed.js',
+    audience: 'anyone',
+    show: async () => ({ status: 200, type: 'text/javascript; charset=utf-8', body, headers }),
+  });
+}
 
 const Asked = fields({ lang: Type.Optional(entry(16)) });
 type Asking = Visit<'anyone', { readonly secret: string }, { readonly lang?: string }>;

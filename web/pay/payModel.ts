@@ -1,13 +1,33 @@
 /** What the pages of a payment are drawn from, for whoever has its link. */
+import { returnUrlOf } from '../../domain/merchant/profile.ts';
+import type { PaymentView } from '../../domain/payment/view.ts';
 import type { PayerFacts } from '../../queries/payerFacts.ts';
 import type { HttpDeps } from '../../src/api/deps.ts';
-import { linkPath, payPath } from '../../src/api/payLinks.ts';
+import { linkPath, logoPath, payPath } from '../../src/api/resource.ts';
 import type { Visit } from '../dashboard/page.ts';
 import { noSuchPage } from '../dashboard/router.ts';
 import { languageOf } from './language.ts';
 import { sayIn } from './messages/index.ts';
-import { endedUnpaid, type PayModel } from './model.ts';
-import { shopOf } from './shop.ts';
+import { endedUnpaid, type PayModel, type Shop } from './model.ts';
+
+// Whom a payment or a link is paid to, as its app's profile says.
+
+/** @param payment that its payer comes back from; null where there is none yet */
+export async function shopOf(
+  { findProfile }: Pick<HttpDeps, 'findProfile'>,
+  appId: string,
+  payment: Pick<PaymentView, 'paymentId' | 'orderId' | 'status'> | null,
+): Promise<Shop> {
+  const { name, logo, colour, supportContact, returnUrlTemplate } = await findProfile(appId);
+  const returnTo = payment && { ...payment, orderId: payment.orderId ?? '' };
+  return {
+    name,
+    colour,
+    supportContact,
+    logoUrl: logo === null ? null : logoPath(logo),
+    returnUrl: returnUrlTemplate && returnTo && returnUrlOf(returnUrlTemplate, returnTo),
+  };
+}
 
 /** A secret of no payment and one that is none are answered alike. */
 export async function payModelOf(

@@ -1,10 +1,9 @@
 /** A receipt on one sheet of paper: who paid whom what, and both transactions in full. */
 import type { VNode } from 'preact';
 import type { PaymentTransaction } from '../../domain/payment/transactions.ts';
-import { explorerUrl } from '../parts/explorer.ts';
+import { notice } from '../parts/boxes.ts';
+import { chainName, explorerUrl } from '../parts/cells.ts';
 import { bdi, type Content, html } from '../parts/html.ts';
-import { notice } from '../parts/notice.ts';
-import { chainName } from '../parts/words.ts';
 import { help } from './help.ts';
 import { payDocument } from './layout.ts';
 import { type PayModel, shopName } from './model.ts';

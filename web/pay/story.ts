@@ -1,11 +1,9 @@
 /** The way of the money, for its payer: sent, final, paid on. */
 import type { VNode } from 'preact';
 import type { PaymentTransaction } from '../../domain/payment/transactions.ts';
-import { shortText } from '../parts/address.ts';
-import { explorerUrl } from '../parts/explorer.ts';
+import { type Step, steps } from '../parts/boxes.ts';
+import { chainName, explorerUrl, shortText } from '../parts/cells.ts';
 import { type Content, html } from '../parts/html.ts';
-import { type Step, steps } from '../parts/steps.ts';
-import { chainName } from '../parts/words.ts';
 import { type PayModel, shopName } from './model.ts';
 import { sum } from './sum.ts';
 

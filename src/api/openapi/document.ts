@@ -1,14 +1,149 @@
 /** The OpenAPI 3.1 document, made from the same routes and schemas that serve the requests. */
+
 import type { TSchema } from 'typebox';
-import { sentEventTypes } from '../../../domain/webhook.ts';
+import { type SentEventType, sentEventTypes } from '../../../domain/webhook.ts';
 import type { Auth } from '../callers.ts';
+import { type ErrorCode, ErrorResponse, statusOfError } from '../errors.ts';
 import type { Upload } from '../input.ts';
 import { limitsTable } from '../limits.ts';
-import type { AnyRoute } from '../route.ts';
+import type { AnswerSpec, AnyRoute } from '../router.ts';
 import { FeeType } from '../schemas/base.ts';
-import { type Components, createComponents, type Json } from './components.ts';
-import { headers, responsesOf, sharedResponses } from './responses.ts';
-import { webhook } from './webhook.ts';
+import { WebhookEvent } from '../schemas/deliveries.ts';
+import { type Components, createComponents, type Json, objectMap } from './components.ts';
+
+// Headers and error answers that operations share.
+
+const text = { type: 'string' };
+const header = (description: string, schema: Json = text, required = true): Json => ({ description, required, schema });
+
+export const headers: Json = {
+  'X-Request-Id': header('Quote it in questions.'),
+  Location: header('Where the payment is read.'),
+  'Idempotent-Replayed': header('true: the payment existed before.', { type: 'string', enum: ['true'] }),
+  RateLimit: header('What is left of the limit that counted, and when it starts anew.', text, false),
+  'RateLimit-Policy': header('That limit: how many requests in how many seconds.', text, false),
+  'Retry-After': header('Seconds after which to try again.', { type: 'integer', minimum: 1 }),
+};
+
+const headerRefs = (names: readonly string[]): Json =>
+  Object.fromEntries(['X-Request-Id', ...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+
+const json = (schema: Json): Json => ({ 'application/json': { schema } });
+
+/** Errors come as JSON, or as problem details where the Accept header asks for them. */
+const error = (schema: Json): Json => ({ ...json(schema), 'application/problem+json': { schema } });
+
+/** Answers to any request, whatever it asks for, by status. No wildcards: some generators write code for them that does not compile. */
+const anywhere = {
+  408: { name: 'TooSlow', description: 'requestTimeout: the request came too slowly' },
+  431: { name: 'HeadersTooLarge', description: 'headersTooLarge: the request’s headers are too large' },
+  500: { name: 'Failed', description: 'internal: the service failed. Quote the requestId to its operator.' },
+} as const;
+
+export const sharedResponses = ({ refer }: Components): Json =>
+  Object.fromEntries(
+    Object.values(anywhere).map(({ name, description }) => [
+      name,
+      { description, headers: headerRefs([]), content: error(refer(ErrorResponse)) },
+    ]),
+  );
+
+/** The good answers of a route and the errors that it names, by status; then the answers to any request. */
+export function responsesOf(route: AnyRoute, components: Components): Json {
+  return {
+    ...objectMap(route.answers, (spec) => answer(spec, components)),
+    ...errors(route, components),
+    ...objectMap(anywhere, ({ name }) => ({ $ref: `#/components/responses/${name}` })),
+  };
+}
+
+const answer = (
+  { description, schema, type = 'text/plain', headers: names = [] }: AnswerSpec,
+  { refer }: Components,
+): Json => ({
+  description,
+  headers: headerRefs(names),
+  content: schema ? json(refer(schema)) : { [type]: { schema: text } },
+});
+
+/** Errors of one status share an entry. */
+function errors({ errors, body, upload, always, answers }: AnyRoute, { refer }: Components): Json {
+  const passing: ErrorCode[] = always ? [] : ['rateLimited', 'unavailable'];
+  const ofBody: ErrorCode[] = body || upload ? ['payloadTooLarge', 'unsupportedMediaType'] : [];
+  const ofParameters: ErrorCode[] = ['invalidRequest'];
+  const all = new Set<ErrorCode>([...errors, ...ofParameters, ...ofBody, ...passing]);
+  const byStatus = Map.groupBy(all, statusOfError);
+  return Object.fromEntries(
+    [...byStatus]
+      .filter(([status]) => !(status in answers))
+      .map(([status, codes]) => [
+        status,
+        {
+          description: codes.join(', '),
+          headers: headerRefs(headersOf[status] ?? []),
+          content: error(refer(ErrorResponse)),
+        },
+      ]),
+  );
+}
+
+const headersOf: Readonly<Record<number, readonly string[]>> = {
+  429: ['Retry-After', 'RateLimit', 'RateLimit-Policy'],
+  503: ['Retry-After'],
+};
+
+// What the service sends, under a tag of its own: beside the API's operations some generators take it for one of them.
+
+const summaries: Readonly<Record<SentEventType, string>> = {
+  payment_payin_completed: 'The payin is confirmed',
+  payment_payout_completed: 'The payout is confirmed: fulfil the order',
+  webhook_test: 'A test that the app’s owner asked for: its payment is made up',
+};
+
+const description =
+  'Sent once, never again by itself. X-Service-Signature is sha256= and the hex HMAC-SHA256 of X-Service-Timestamp, a dot, and the raw body, keyed with the 64 digits of the webhook secret as text. Refuse timestamps more than five minutes away, compare in constant time, answer 2xx within ten seconds.';
+
+const webhookParameters = [
+  {
+    name: 'X-Service-Timestamp',
+    description: 'Unix milliseconds at signing',
+    schema: { type: 'string', pattern: '^[0-9]{13}$' },
+  },
+  { name: 'X-Service-Signature', schema: { type: 'string', pattern: '^sha256=[0-9a-f]{64}$' } },
+  {
+    name: 'X-Service-First-Delivery',
+    required: false,
+    description: 'Only of a redelivery: the event_id under which the same news was sent before',
+    schema: { type: 'string', format: 'uuid' },
+  },
+  { name: 'webhook-id', description: 'Standard Webhooks: the event_id', schema: { type: 'string', format: 'uuid' } },
+  {
+    name: 'webhook-timestamp',
+    description: 'Standard Webhooks: Unix seconds at signing',
+    schema: { type: 'string', pattern: '^[0-9]{10}$' },
+  },
+  {
+    name: 'webhook-signature',
+    description: 'Standard Webhooks: v1 and the base64 of the HMAC-SHA256 of id, timestamp and body, each after a dot',
+    schema: { type: 'string', pattern: '^v1,[0-9A-Za-z+/]{43}=$' },
+  },
+].map((parameter) => ({ required: true, ...parameter, in: 'header' }));
+
+export const webhook = (type: SentEventType, { refer }: Components): Json => ({
+  post: {
+    operationId: type,
+    tags: ['Webhooks'],
+    summary: summaries[type],
+    description,
+    security: [],
+    parameters: webhookParameters,
+    requestBody: { required: true, content: { 'application/json': { schema: refer(WebhookEvent) } } },
+    responses: {
+      200: { description: 'Received. Any 2xx status says so.' },
+      default: { description: 'Not accepted. The service does not send it again.' },
+    },
+  },
+});
 
 const info = {
   title: 'Payment Intents',

@@ -1,17 +1,99 @@
 /** POST of a payment: who may create it for which app, and how the answer tells a new one from a repeated order. */
-import type { Static } from 'typebox';
+
+import Type, { type Static } from 'typebox';
 import type { NewPayment } from '../../../commands/createPayment.ts';
 import type { By } from '../../../commands/handle.ts';
+import type { ChainId } from '../../../domain/chains.ts';
 import { isRefusal, type Refusal, refuse } from '../../../domain/decider.ts';
+import { formatAmount } from '../../../domain/money.ts';
+import type { Quote } from '../../../domain/payment/create.ts';
+import type { SourceTerms, TokenRef } from '../../../domain/payment/events.ts';
 import { type Access, openApp, unauthenticated } from '../auth.ts';
 import type { App, Caller, HttpDeps } from '../deps.ts';
 import { createResources, viewAfter } from '../resource.ts';
-import { type Answer, type AnyRoute, type Route, route } from '../route.ts';
+import { type Answer, type AnyRoute, type Route, route } from '../router.ts';
+import { ChainId as ChainIdSchema, Decimal, DecimalOrNull, orNull, PaymentType, TokenSymbol } from '../schemas/base.ts';
 import * as queries from '../schemas/queries.ts';
 import * as requests from '../schemas/requests.ts';
 import * as responses from '../schemas/responses.ts';
-import { quoteResource } from './quote.ts';
-import { QuoteResponse } from './schemas_quote.ts';
+import { destinationProperties } from '../schemas/responses.ts';
+
+// What a payment would cost, as the API shows it.
+
+export function quoteResource({ type, source, destination, fee, limits, alternatives }: Quote): QuoteResponse {
+  const { receiverAddress, receiverMemo } = destination;
+  const first = quoted({ ...source, fee, limits });
+  return {
+    type,
+    source: first,
+    destination: { ...assetOf(destination), receiverAddress, receiverMemo, amount: amountOf(destination) },
+    payFrom: alternatives ? [first, ...alternatives.map(quoted)] : null,
+  };
+}
+
+function quoted({ chainId, token, amount, fee, limits }: SourceTerms): QuoteResponse['source'] {
+  const shown = (units: string | null | undefined) => amountOf({ token, amount: units ?? null });
+  return {
+    ...assetOf({ chainId, token }),
+    amount: shown(amount),
+    fee: shown(fee.amount),
+    feeFixed: formatAmount(BigInt(fee.fixed), token.decimals),
+    feeBasisPoints: fee.basisPoints,
+    minAmount: shown(limits?.min),
+    maxAmount: shown(limits?.max),
+  };
+}
+
+const assetOf = ({ chainId, token }: { readonly chainId: ChainId; readonly token: TokenRef }) => ({
+  chainId: String(chainId),
+  tokenSymbol: token.symbol,
+  tokenAddress: token.address,
+});
+
+/** In whole tokens. */
+const amountOf = ({ token, amount }: { readonly token: TokenRef; readonly amount: string | null }): string | null =>
+  amount === null ? null : formatAmount(BigInt(amount), token.decimals);
+
+// What a payment would cost.
+
+const { Array: List, Integer, Object: Shape } = Type;
+
+const QuotedSource = Shape(
+  {
+    chainId: ChainIdSchema,
+    tokenSymbol: TokenSymbol,
+    tokenAddress: Type.String(),
+    amount: DecimalOrNull,
+    fee: DecimalOrNull,
+    feeFixed: Decimal,
+    feeBasisPoints: Integer(),
+    minAmount: DecimalOrNull,
+    maxAmount: DecimalOrNull,
+  },
+  {
+    title: 'QuotedSource',
+    description:
+      'amount is what the customer pays, fee included. For anyAmount amount and fee are null: minAmount and maxAmount say what is taken, and the fee of what comes is feeFixed and feeBasisPoints of it.',
+  },
+);
+
+export const QuoteResponse = Shape(
+  {
+    type: PaymentType,
+    source: QuotedSource,
+    destination: Shape(destinationProperties, {
+      title: 'QuotedDestination',
+      description: 'amount is what the receiver would get.',
+    }),
+    payFrom: Type.Unsafe<Static<typeof QuotedSource>[] | null>(orNull(List(QuotedSource))),
+  },
+  {
+    title: 'QuoteResponse',
+    description:
+      'What a payment would cost that is created now. It binds nobody: the payment has the fee of its own moment.',
+  },
+);
+export type QuoteResponse = Static<typeof QuoteResponse>;
 
 const tag = 'Payments';
 

@@ -1,6 +1,6 @@
 import { isRefusal, refuse } from '../../../domain/decider.ts';
 import type { HttpDeps } from '../deps.ts';
-import { type AnyRoute, ok, route } from '../route.ts';
+import { type AnyRoute, ok, route } from '../router.ts';
 import * as schemas from '../schemas/deliveries.ts';
 import { pageSize } from '../schemas/queries.ts';
 

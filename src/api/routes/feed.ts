@@ -1,7 +1,7 @@
 import type { AppEvent } from '../../../queries/feed.ts';
 import type { HttpDeps } from '../deps.ts';
 import type { Feed } from '../news.ts';
-import { type AnyRoute, ok, route, type Waiting } from '../route.ts';
+import { type AnyRoute, ok, route, type Waiting } from '../router.ts';
 import { EventsQuery, pageMax } from '../schemas/queries.ts';
 import { EventsResponse } from '../schemas/responses.ts';
 

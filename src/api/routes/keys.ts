@@ -1,19 +1,97 @@
+import Type from 'typebox';
 import type { Changed } from '../../../commands/manageMerchant.ts';
 import { isRefusal, type Refusal, refuse } from '../../../domain/decider.ts';
+import { keyScopes } from '../../../domain/merchant/events.ts';
+import { keyNameMax } from '../../../domain/merchant/keys.ts';
 import { type Instant, parseInstant } from '../../../domain/time.ts';
 import type { Owner } from '../callers.ts';
 import type { HttpDeps } from '../deps.ts';
 import { issueKey } from '../issueKey.ts';
-import { type Answer, type AnyRoute, ok, route } from '../route.ts';
+import { type Answer, type AnyRoute, ok, route } from '../router.ts';
+import { closed, oneOf, orNull, Time, TimeOrNull, TimeSent, Uuid } from '../schemas/base.ts';
 import { pageSize } from '../schemas/queries.ts';
 import { AuditQuery, AuditResponse } from '../schemas/settings.ts';
-import { actorText } from './actors.ts';
-import * as schemas from './schemas_keys.ts';
+
+/** Who did something, as an app's owner is told: no operator's name, and nobody's id. */
+
+/**
+ * @param cause of an event
+ * @param developerId of the owner who asks
+ */
+export function actorText(cause: string, developerId: string): string {
+  const [kind, id = ''] = cause.split(/:(.*)/s);
+  switch (kind) {
+    case 'developer':
+      return id === developerId ? 'you' : 'another owner';
+    case 'operator':
+      return 'the operator';
+    case 'key':
+      return `key ${id}`;
+    default:
+      return 'the service';
+  }
+}
+
+// An app's keys: what owners send, and what the service answers.
+
+const { Array: List, Object: Shape, Optional } = Type;
+
+const KeyName = Type.String({
+  minLength: 1,
+  maxLength: 2 * keyNameMax,
+  description: `1 to ${keyNameMax} visible characters on one line`,
+});
+const KeyScope = oneOf(keyScopes, {
+  title: 'KeyScope',
+  description:
+    'orders: creates and reads payments. admin: also reads lists, statistics and deliveries. No key changes settings.',
+});
+
+export const KeyRequest = Shape(
+  { name: KeyName, scope: Optional(orNull(KeyScope)), expiresAt: Optional(orNull(TimeSent)) },
+  {
+    ...closed,
+    title: 'KeyRequest',
+    description: 'scope is orders unless admin is chosen. From expiresAt on, the key is refused.',
+    examples: [{ name: 'till 1', scope: 'orders', expiresAt: null }],
+  },
+);
+export const KeyNameRequest = Shape(
+  { name: KeyName },
+  { ...closed, title: 'KeyNameRequest', examples: [{ name: 'till 2' }] },
+);
+/** No format: a text that is no key's id is answered like the id of no key. */
+export const KeyPath = Shape({ id: Type.String({ description: 'The key’s id.' }) }, closed);
+
+const keyProperties = { keyId: Uuid, name: Type.String(), scope: KeyScope, hint: Type.String(), expiresAt: TimeOrNull };
+
+export const NewKeyResponse = Shape(
+  { ...keyProperties, key: Type.String() },
+  { title: 'NewKeyResponse', description: 'The key is shown here and never again.' },
+);
+
+export const KeysResponse = Shape(
+  {
+    data: List(
+      Shape(
+        {
+          ...keyProperties,
+          createdAt: Time,
+          createdBy: Type.String({ description: 'you, another owner, or the operator' }),
+          lastUsedAt: Type.Unsafe<string | null>({ ...TimeOrNull, description: 'To the hour; null for never.' }),
+          revokedAt: TimeOrNull,
+        },
+        { title: 'IssuedKey' },
+      ),
+    ),
+  },
+  { title: 'KeysResponse', description: 'All that the app ever had, oldest first.' },
+);
 
 const tag = 'Merchant';
 const base = '/merchant-api/me';
 const errors = ['invalidRequest', 'unauthenticated', 'forbidden'] as const;
-const list = { 200: { description: 'The app’s keys', schema: schemas.KeysResponse } };
+const list = { 200: { description: 'The app’s keys', schema: KeysResponse } };
 
 /** An app's API keys and its history, for its owner. */
 export const keyRoutes = (deps: HttpDeps): readonly AnyRoute[] => [...issuing(deps), ...changing(deps), audit(deps)];
@@ -32,8 +110,8 @@ const issuing = (deps: HttpDeps): readonly AnyRoute[] => [
     method: 'post',
     path: `${base}/keys`,
     auth: 'owner',
-    body: schemas.KeyRequest,
-    answers: { 201: { description: 'Issued', schema: schemas.NewKeyResponse } },
+    body: KeyRequest,
+    answers: { 201: { description: 'Issued', schema: NewKeyResponse } },
     errors,
     doc: {
       id: 'issueKey',
@@ -64,8 +142,8 @@ const changing = (deps: HttpDeps): readonly AnyRoute[] => [
     method: 'post',
     path: `${base}/keys/{id}/rename`,
     auth: 'owner',
-    params: schemas.KeyPath,
-    body: schemas.KeyNameRequest,
+    params: KeyPath,
+    body: KeyNameRequest,
     answers: list,
     errors: [...errors, 'notFound'],
     doc: { id: 'renameKey', tag, summary: 'Call a key something else' },
@@ -76,7 +154,7 @@ const changing = (deps: HttpDeps): readonly AnyRoute[] => [
     method: 'post',
     path: `${base}/keys/{id}/revoke`,
     auth: 'owner',
-    params: schemas.KeyPath,
+    params: KeyPath,
     answers: list,
     errors: [...errors, 'notFound'],
     doc: {

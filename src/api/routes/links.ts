@@ -1,13 +1,95 @@
 /** Reusable payment links, for their app's owner. */
-import type { ChangedLink } from '../../../commands/links.ts';
+
+import Type, { type Static } from 'typebox';
+import { type ChangedLink, openLinksMax } from '../../../commands/links.ts';
 import { isRefusal, type Refusal, refuse } from '../../../domain/decider.ts';
+import { linkTypes } from '../../../domain/link.ts';
 import { type ListedLink, listedOf } from '../../../queries/links.ts';
 import type { Access } from '../auth.ts';
 import type { HttpDeps } from '../deps.ts';
-import { linkUrlOf } from '../payLinks.ts';
-import { type Answer, type AnyRoute, ok, route } from '../route.ts';
-import { pageSize } from '../schemas/queries.ts';
-import * as schemas from './schemas_links.ts';
+import { linkUrlOf } from '../resource.ts';
+import { type Answer, type AnyRoute, ok, route } from '../router.ts';
+import {
+  ChainId,
+  ChainIdInput,
+  Cursor,
+  closed,
+  DecimalOrNull,
+  DisplayText,
+  Identifier,
+  NullableText,
+  oneOf,
+  orNull,
+  Time,
+  TimeOrNull,
+  TokenSymbol,
+  TokenSymbolInput,
+} from '../schemas/base.ts';
+import { limit, pageSize } from '../schemas/queries.ts';
+
+// Reusable payment links.
+
+const { Optional } = Type;
+
+const LinkType = oneOf(linkTypes, {
+  title: 'LinkType',
+  description: 'exactOut: the amount is what you get, the payer pays the fee. exactIn: it is what the payer pays.',
+});
+
+export const LinksQuery = Type.Object({ limit: limit('links'), cursor: Optional(Cursor) }, closed);
+
+/** No pattern: a text that is no id is answered like the id of no link. */
+export const LinkPath = Type.Object({ id: Type.String({ description: 'The link’s id.' }) }, closed);
+
+export const LinkRequest = Type.Object(
+  {
+    type: Optional(orNull(LinkType)),
+    amount: Optional(DecimalOrNull),
+    minAmount: Optional(DecimalOrNull),
+    maxAmount: Optional(DecimalOrNull),
+    title: Optional(DisplayText(200)),
+    description: Optional(DisplayText(1_000)),
+    source: Optional(
+      orNull(
+        Type.Object(
+          { chainId: ChainIdInput, tokenSymbol: TokenSymbolInput },
+          { ...closed, title: 'LinkSourceRequest' },
+        ),
+      ),
+    ),
+    idempotencyKey: Optional(Identifier),
+  },
+  {
+    ...closed,
+    title: 'LinkRequest',
+    description: `A link with which each payer makes a payment of his own, to the settlement wallet in force then. amount in dollars, from 0.02 to 10000; without it the payer chooses, from minAmount to maxAmount. type is exactOut unless it is said. Without source the payer chooses where he pays. idempotencyKey is your own name of the request: sent again, it is the same link, whatever else is said. At most ${openLinksMax} links of an app are open.`,
+    examples: [{ amount: '12.50', title: 'A pot of tea', source: { chainId: '8453', tokenSymbol: 'USDC' } }],
+  },
+);
+export type LinkRequest = Static<typeof LinkRequest>;
+
+export const LinkResponse = Type.Object(
+  {
+    id: Type.String({ description: 'Payments that were made with the link have it as metadata.linkId.' }),
+    url: Type.String({ description: 'Where payers open it.' }),
+    type: LinkType,
+    amount: NullableText,
+    minAmount: NullableText,
+    maxAmount: NullableText,
+    title: NullableText,
+    description: NullableText,
+    source: orNull(Type.Object({ chainId: ChainId, tokenSymbol: TokenSymbol }, { ...closed, title: 'LinkSource' })),
+    createdAt: Time,
+    closedAt: TimeOrNull,
+  },
+  { ...closed, title: 'LinkResponse' },
+);
+export type LinkResponse = Static<typeof LinkResponse>;
+
+export const LinksResponse = Type.Object(
+  { data: Type.Array(LinkResponse), hasMore: Type.Boolean(), nextCursor: NullableText },
+  { ...closed, title: 'LinksResponse' },
+);
 
 const tag = 'Merchant';
 const base = '/merchant-api/me/links';
@@ -18,8 +100,8 @@ export const linkRoutes = (deps: HttpDeps, { findApp }: Access): readonly AnyRou
     method: 'get',
     path: base,
     auth: 'app',
-    query: schemas.LinksQuery,
-    answers: { 200: { description: 'A page of the app’s links, newest first', schema: schemas.LinksResponse } },
+    query: LinksQuery,
+    answers: { 200: { description: 'A page of the app’s links, newest first', schema: LinksResponse } },
     errors: [...errors, 'scope_insufficient'],
     doc: { id: 'listLinks', tag, summary: 'List the app’s reusable payment links' },
     async handle({ caller, query: { limit = pageSize, cursor } }) {
@@ -33,8 +115,8 @@ export const linkRoutes = (deps: HttpDeps, { findApp }: Access): readonly AnyRou
     method: 'post',
     path: base,
     auth: 'owner',
-    body: schemas.LinkRequest,
-    answers: { 201: { description: 'The link', schema: schemas.LinkResponse } },
+    body: LinkRequest,
+    answers: { 201: { description: 'The link', schema: LinkResponse } },
     errors: [...errors, 'settlementMissing', 'conflict'],
     doc: { id: 'createLink', tag, summary: 'Make a reusable payment link' },
     async handle({ caller: { appId }, body, by }) {
@@ -58,8 +140,8 @@ export const linkRoutes = (deps: HttpDeps, { findApp }: Access): readonly AnyRou
     method: 'post',
     path: `${base}/{id}/close`,
     auth: 'owner',
-    params: schemas.LinkPath,
-    answers: { 200: { description: 'The link, closed', schema: schemas.LinkResponse } },
+    params: LinkPath,
+    answers: { 200: { description: 'The link, closed', schema: LinkResponse } },
     errors: [...errors, 'notFound'],
     doc: {
       id: 'closeLink',
@@ -79,12 +161,9 @@ async function answered(deps: HttpDeps, status: number, changed: ChangedLink | R
   return { status, body: linkResource(listedOf(changed.link), deps) };
 }
 
-const linkResource = (
-  { linkId, source, ...rest }: ListedLink,
-  deps: Pick<HttpDeps, 'publicUrl'>,
-): schemas.LinkResponse => ({
+const linkResource = ({ linkId, source, ...rest }: ListedLink, deps: Pick<HttpDeps, 'publicUrl'>): LinkResponse => ({
   id: linkId,
   url: linkUrlOf(deps, linkId),
   ...rest,
-  source: source && ({ ...source, chainId: String(source.chainId) } as schemas.LinkResponse['source']),
+  source: source && ({ ...source, chainId: String(source.chainId) } as LinkResponse['source']),
 });

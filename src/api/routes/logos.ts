@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { refuse } from '../../../domain/decider.ts';
 import type { HttpDeps } from '../deps.ts';
-import { type AnyRoute, route } from '../route.ts';
+import { type AnyRoute, route } from '../router.ts';
 
 const LogoPath = Type.Object({ digest: Type.String() }, { additionalProperties: false });
 

@@ -1,6 +1,6 @@
 import { refuse } from '../../../domain/decider.ts';
 import type { HttpDeps } from '../deps.ts';
-import { type AnyRoute, ok, route } from '../route.ts';
+import { type AnyRoute, ok, route } from '../router.ts';
 import { ExportQuery, StatsQuery } from '../schemas/queries.ts';
 import { StatsResponse } from '../schemas/responses.ts';
 import { inUtc } from '../times.ts';

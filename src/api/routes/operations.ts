@@ -1,8 +1,30 @@
 /** For balancers and monitoring: answered even under overload. */
+import { type Instant, plus } from '../../../domain/time.ts';
 import type { HttpDeps, OperationsDeps } from '../deps.ts';
-import { type Answer, type AnyRoute, ok, route } from '../route.ts';
+import { type Answer, type AnyRoute, ok, route } from '../router.ts';
 import { HealthResponse, ReadinessResponse } from '../schemas/responses.ts';
-import { asked } from './shared.ts';
+
+/** One answer for all who ask within its life, those who ask while it is being made among them. A failure is forgotten at once. */
+export function asked<V>(
+  ask: () => Promise<V>,
+  { clock, life_ms }: { readonly clock: HttpDeps['clock']; readonly life_ms: number },
+): () => Promise<V> {
+  let last: { readonly answer: Promise<V>; until: Instant | null } | undefined;
+  return () => {
+    if (last && (last.until === null || clock.now() < last.until)) return last.answer;
+    const mine = { answer: ask(), until: null as Instant | null };
+    last = mine;
+    mine.answer.then(
+      () => {
+        mine.until = plus(clock.now(), life_ms);
+      },
+      () => {
+        if (last === mine) last = undefined;
+      },
+    );
+    return mine.answer;
+  };
+}
 
 const tag = 'Operations';
 const notReadyRetry_s = '2';

@@ -1,13 +1,13 @@
-import type { PayinHint } from '../../../commands/registerPayin.ts';
+import type { PayinHint } from '../../../commands/recordPayin.ts';
 import { parseAsOf } from '../../../domain/asOf.ts';
 import { isRefusal, type Refusal, refuse } from '../../../domain/decider.ts';
 import type { PaymentTransaction } from '../../../domain/payment/transactions.ts';
 import type { PaymentView } from '../../../domain/payment/view.ts';
-import { paymentIdIn } from '../../../queries/paymentId.ts';
+import { paymentIdIn } from '../../../queries/getPayment.ts';
 import { type Access, openApp, unauthenticated } from '../auth.ts';
 import type { HttpDeps, PaymentFilter } from '../deps.ts';
 import { createResources, publicResource, type Resources, viewAfter } from '../resource.ts';
-import { type AnyRoute, ok, route } from '../route.ts';
+import { type AnyRoute, ok, route } from '../router.ts';
 import * as queries from '../schemas/queries.ts';
 import * as requests from '../schemas/requests.ts';
 import * as responses from '../schemas/responses.ts';

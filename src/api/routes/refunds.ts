@@ -5,10 +5,10 @@ import { formatAmount, parseAmount } from '../../../domain/money.ts';
 import { refundResource } from '../../../domain/payment/payload.ts';
 import type { RefundOrder } from '../../../domain/payment/refundOrder.ts';
 import type { Held } from '../../../domain/payment/refundQuote.ts';
-import { refundView, refundViews } from '../../../domain/payment/refundView.ts';
-import { paymentIdIn } from '../../../queries/paymentId.ts';
+import { refundView, refundViews } from '../../../domain/payment/view.ts';
+import { paymentIdIn } from '../../../queries/getPayment.ts';
 import type { HttpDeps } from '../deps.ts';
-import { type AnyRoute, ok, route } from '../route.ts';
+import { type AnyRoute, ok, route } from '../router.ts';
 import { RefundRequest, RefundsOrdered, RefundsResponse } from '../schemas/refunds.ts';
 import { PaymentPath } from '../schemas/requests.ts';
 

@@ -1,7 +1,7 @@
 /** Refunds: what is asked for, what is ordered, what could be. */
 import Type, { type Static } from 'typebox';
 import { refundAskers, refundScopes } from '../../../domain/payment/refundShapes.ts';
-import { refundStatuses } from '../../../domain/payment/refundView.ts';
+import { refundStatuses } from '../../../domain/payment/view.ts';
 import {
   Address,
   ChainId,

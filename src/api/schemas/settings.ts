@@ -1,8 +1,7 @@
 /** An app's settings, keys and history: what owners send, and what the service answers. */
 import Type, { type Static } from 'typebox';
-import { embeddingSitesMax, siteMax } from '../../../domain/merchant/embedding.ts';
-import { urlMax } from '../../../domain/merchant/httpsUrl.ts';
-import { contactMax, profileNameMax, returnUrlPlaceholders } from '../../../domain/merchant/profile.ts';
+import { contactMax, profileNameMax, returnUrlPlaceholders, urlMax } from '../../../domain/merchant/profile.ts';
+import { embeddingSitesMax, siteMax } from '../../../domain/merchant/settings.ts';
 import { lateMax_minutes, overVerdicts, toleranceMax, verdicts } from '../../../domain/payment/amountPolicy.ts';
 import { alternativesMax } from '../../../domain/payment/sources.ts';
 import { historyCursorPattern } from '../../../queries/appHistory.ts';

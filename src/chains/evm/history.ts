@@ -2,11 +2,12 @@
  * What its transactions did to an account. Tokens are found by their logs; what the account sent by the states of its nonce, as far as a
  * node keeps them. No node lists coin that others send, or contracts.
  */
+
 import type { Address } from 'viem';
-import { chainOf } from '../../../domain/chains.ts';
+import { type Chain, chainOf, tokenAt } from '../../../domain/chains.ts';
 import { instant } from '../../../domain/time.ts';
-import { inParallel } from '../../lib/mapLimit.ts';
-import { readPage } from '../historyPages.ts';
+import { higher, inParallel, lower } from '../../lib/mapLimit.ts';
+import { type BlockRange, type Happened, type HappenedIn, readPage } from '../historyPages.ts';
 import { agreedStanding } from '../money/standing.ts';
 import {
   type AccountHistory,
@@ -16,16 +17,203 @@ import {
   type HistoryPage,
   type Standing,
 } from '../ports.ts';
-import { coinBalance, nonceAt, tokenBalance, transactionOf } from './accounts.ts';
-import { changesIn } from './changes.ts';
+import {
+  coinBalance,
+  logsOfAccount,
+  logsOfAccounts,
+  nonceAt,
+  type Transaction,
+  tokenBalance,
+  topicOf,
+  transactionOf,
+  transactionsAt,
+  transactionsOf,
+} from './accounts.ts';
+import { changesIn, movedIn } from './changes.ts';
 import type { EvmChainConfig } from './config.ts';
 import { finalHeight } from './finality.ts';
-import { happenedIn } from './happened.ts';
-import { callsAtOnce } from './payins/calls.ts';
+import { callsAtOnce } from './payins/blocks.ts';
 import { createNonceUses } from './payouts/nonceUse.ts';
-import { type Header, header, knownHeader, receiptOf } from './reads.ts';
+import { type Header, header, knownHeader, type RawLog, receiptOf } from './reads.ts';
 import { type EvmNode, type EvmRpc, RpcFailed } from './rpc.ts';
-import { transfersOfMany } from './transfersOf.ts';
+
+// Which transactions of a range of blocks moved an account's tokens, or were its own.
+
+/** Of one range, each found by some ten calls. */
+const hiddenMax = 200;
+
+/** @throws RpcFailed */
+export async function happenedIn(
+  node: EvmNode,
+  account: string,
+  tokens: readonly string[],
+  range: BlockRange,
+): Promise<HappenedIn> {
+  const logged = await loggedIn(node, account, tokens, range);
+  const nonces = await noncesIn(node, account, range);
+  const sent = nonces ? await hiddenIn(node, account, range, { ...nonces, logged }) : { found: [], complete: false };
+  const all = new Map([...logged, ...sent.found].map((each) => [each.hash, each]));
+  return { found: [...all.values()], complete: sent.complete };
+}
+
+/** A range that a node does not take is asked for in halves. */
+async function loggedIn(
+  node: EvmNode,
+  account: string,
+  tokens: readonly string[],
+  { from, to }: BlockRange,
+): Promise<readonly Happened[]> {
+  try {
+    const { logs, broken } = await logsOfAccount(node, account, tokens, { from, to });
+    const [unread] = broken;
+    if (unread) throw new RpcFailed(node.name, 'eth_getLogs', 'malformed', unread.evidence);
+    const ours = logs.filter(({ removed }) => !removed);
+    return ours.map(({ txHash, blockNumber }) => ({ hash: txHash, blockNumber }));
+  } catch (error) {
+    const isTooWide = error instanceof RpcFailed && (error.kind === 'refused' || error.kind === 'tooLarge');
+    if (!isTooWide || from === to) throw error;
+    const middle = (from + to) / 2n;
+    const first = await loggedIn(node, account, tokens, { from, to: middle });
+    return [...first, ...(await loggedIn(node, account, tokens, { from: middle + 1n, to }))];
+  }
+}
+
+interface Nonces {
+  /** The first one that is used in the range, and the first one that is not used by its end. */
+  readonly first: bigint;
+  readonly end: bigint;
+}
+
+/** Undefined where the node keeps no states of so long ago. */
+async function noncesIn(node: EvmNode, account: string, { from, to }: BlockRange): Promise<Nonces | undefined> {
+  try {
+    const [first, end] = await Promise.all([
+      from === 0n ? 0n : nonceAt(node, account, from - 1n),
+      nonceAt(node, account, to),
+    ]);
+    return { first, end };
+  } catch (error) {
+    if (error instanceof RpcFailed && error.kind === 'refused') return undefined;
+    throw error;
+  }
+}
+
+/** What the account sent that no log shows: plain payments of the coin, cancels, what was reverted. */
+async function hiddenIn(
+  node: EvmNode,
+  account: string,
+  range: BlockRange,
+  { first, end, logged }: Nonces & { readonly logged: readonly Happened[] },
+): Promise<HappenedIn> {
+  const isOwn = ({ from }: Transaction) => from.toLowerCase() === account.toLowerCase();
+  const shown = await transactionsOf(
+    node,
+    logged.map(({ hash }) => hash),
+  );
+  const known = new Set(shown.flatMap((each) => (each && isOwn(each) ? [each.nonce] : [])));
+  const count = Number(end - first);
+  const hidden = Array.from({ length: count }, (_, at) => first + BigInt(at)).filter((nonce) => !known.has(nonce));
+  const searched = hidden.slice(0, hiddenMax);
+  const blocks = await inParallel(searched, callsAtOnce, (nonce) => blockOf(node, account, nonce, range));
+  const found = await inParallel([...new Set(blocks)], callsAtOnce, async (blockNumber) =>
+    (await transactionsAt(node, blockNumber)).filter(isOwn).map(({ hash }) => ({ hash, blockNumber })),
+  );
+  return { found: found.flat(), complete: searched.length === hidden.length };
+}
+
+/** The first block of the range after which the nonce is used. */
+async function blockOf(node: EvmNode, account: string, nonce: bigint, { from, to }: BlockRange): Promise<bigint> {
+  let [low, high] = [from, to];
+  while (low < high) {
+    const middle = (low + high) / 2n;
+    if ((await nonceAt(node, account, middle)) > nonce) high = middle;
+    else low = middle + 1n;
+  }
+  return low;
+}
+
+// What came to many addresses and left them, by the logs of the catalogue's tokens: a node searches for many addresses as fast as for one.
+
+export interface Moved {
+  readonly address: string;
+  /** Who sent it and what it cost is left out: a deposit sends nothing by itself. */
+  readonly transaction: AccountTransaction;
+}
+
+/** @param addresses with their checksums @throws ChainUnavailable */
+export async function* transfersOfMany(
+  { chain, span }: { readonly chain: Chain; readonly span: bigint },
+  rpc: EvmRpc,
+  addresses: readonly string[],
+  { from, to }: BlockRange,
+  signal: AbortSignal,
+): AsyncGenerator<Moved> {
+  let width = span;
+  for (let first = from; first <= to; ) {
+    const last = lower(to, first + width - 1n);
+    const found = await rpc.answer((node) => searched(node, chain, addresses, { from: first, to: last }), signal);
+    if (found === 'tooMuch') {
+      width = higher(width / 2n, 1n);
+      continue;
+    }
+    yield* found;
+    first = last + 1n;
+    width = lower(span, width * 2n);
+  }
+}
+
+/** Undecodable logs are no silence: the node is passed over. */
+async function searched(
+  node: EvmNode,
+  chain: Chain,
+  addresses: readonly string[],
+  range: BlockRange,
+): Promise<readonly Moved[] | 'tooMuch'> {
+  const tokens = chain.tokens.map(({ address }) => address);
+  try {
+    const { logs, broken } = await logsOfAccounts(node, addresses, tokens, range);
+    const [unread] = broken;
+    if (unread) throw new RpcFailed(node.name, 'eth_getLogs', 'malformed', unread.evidence);
+    return await inTransactions(
+      node,
+      chain,
+      addresses,
+      logs.filter(({ removed }) => !removed),
+    );
+  } catch (error) {
+    const isTooWide = error instanceof RpcFailed && (error.kind === 'refused' || error.kind === 'tooLarge');
+    if (isTooWide && range.from < range.to) return 'tooMuch';
+    throw error;
+  }
+}
+
+async function inTransactions(
+  node: EvmNode,
+  chain: Chain,
+  addresses: readonly string[],
+  logs: readonly RawLog[],
+): Promise<readonly Moved[]> {
+  const spelled = new Map(addresses.map((address) => [topicOf(address) as string, address]));
+  const times = new Map<bigint, number>();
+  for (const { blockNumber, blockTime_s } of logs)
+    if (!times.has(blockNumber)) times.set(blockNumber, blockTime_s ?? (await knownHeader(node, blockNumber)).time_s);
+  const once = new Map(logs.map((log) => [`${log.blockHash} ${log.logIndex}`, log]));
+  return [...Map.groupBy(once.values(), ({ txHash }) => txHash).values()].flatMap((own) => {
+    const [first] = own;
+    if (!first) return [];
+    const { txHash, blockNumber, blockHash } = first;
+    const time = instant((times.get(blockNumber) ?? 0) * 1_000);
+    const concerned = new Set(
+      own.flatMap(({ topics: [, from = '', to = ''] }) => [spelled.get(from), spelled.get(to)]),
+    );
+    return [...concerned].flatMap((address) => {
+      if (address === undefined) return [];
+      const changes = own.flatMap((log) => movedIn(log, tokenAt(chain, log.address)?.address ?? log.address, address));
+      const place = { txHash, blockNumber, blockHash, time };
+      return [{ address, transaction: { ...place, nonce: null, outgoing: false, succeeded: true, fee: 0n, changes } }];
+    });
+  });
+}
 
 type Config = Pick<EvmChainConfig, 'chainId' | 'depths' | 'rangeBlocksMax'>;
 

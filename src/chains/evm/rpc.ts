@@ -1,8 +1,7 @@
 import { numberToHex } from 'viem';
 import { chainOf } from '../../../domain/chains.ts';
-import { ask, type ChainNode, RpcFailed, text } from '../node/jsonRpc.ts';
+import { ask, type ChainNode, isSwitchedOff, maySwitchedOff, RpcFailed, text } from '../node/jsonRpc.ts';
 import { type ChainRpc, type ChainRpcOptions, createChainRpc } from '../node/nodes.ts';
-import { isSwitchedOff, maySwitchedOff } from '../node/refusals.ts';
 import { type EvmChainConfig, networkId } from './config.ts';
 
 export { RpcFailed } from '../node/jsonRpc.ts';

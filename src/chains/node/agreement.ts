@@ -1,8 +1,9 @@
 /** What several nodes of one chain must say alike before it counts: one of them may lie, lag, or be somebody else's. */
-import { isCoin } from '../../../domain/coins.ts';
-import { rescale } from '../../../domain/money.ts';
+import { isCoin, rescale } from '../../../domain/money.ts';
+import { type Transfer, transferId } from '../../../domain/payment/events.ts';
 import type { AssetRef } from '../../../domain/transfer/shapes.ts';
-import type { Agreement, Dispute, Fate, Sent } from '../ports.ts';
+import { boundedMap } from '../../lib/cache.ts';
+import { type Agreement, type Dispute, type Fate, type Sent, sameTransfer } from '../ports.ts';
 import { type ChainNode, RpcFailed } from './jsonRpc.ts';
 import { type Agree, type ChainRpc, ChainUnavailable } from './nodes.ts';
 
@@ -242,4 +243,30 @@ function inWords(said: Fate | 'nothing' | undefined): string {
   if (said.kind === 'final' || said.kind === 'short')
     return `${said.hash} is final in block ${said.blockNumber} (${said.blockHash})${said.kind === 'short' ? ` and brought ${said.arrived} units` : ''}`;
   return said.kind === 'dead' ? `dead: ${said.proof.detail}` : 'still waits';
+}
+
+// Transfers that nodes have shown as final when they were read: none is asked again for what it has just shown itself.
+
+type Named = Pick<ChainNode, 'name'>;
+
+export interface ShownTransfers {
+  show(node: Named, transfers: readonly Transfer[]): void;
+  /** Whether the node itself has shown just this transfer, in this block. */
+  isShownBy(node: Named, transfer: Transfer): boolean;
+}
+
+const keptMax = 10_000;
+
+export function createShownTransfers(): ShownTransfers {
+  const shown = boundedMap<Transfer>(keptMax);
+  const keyOf = ({ name }: Named, transfer: Transfer) => `${name} ${transferId(transfer)}`;
+  return {
+    show(node, transfers) {
+      for (const transfer of transfers) shown.set(keyOf(node, transfer), transfer);
+    },
+    isShownBy(node, transfer) {
+      const known = shown.get(keyOf(node, transfer));
+      return known !== undefined && sameTransfer(known, transfer);
+    },
+  };
 }

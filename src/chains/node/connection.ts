@@ -1,11 +1,52 @@
 /** One node as the readings of a chain use it: it must serve the chain before anything else, and its failures are told by their kinds. */
-import type { Asking } from './exchange.ts';
-import { type Answered, type ChainNode, type RpcCall, RpcFailed, type RpcParams } from './jsonRpc.ts';
+import { type Asking, type CallMany, createBatches, createExchange, type ExchangeOptions } from './batches.ts';
+import {
+  type Answered,
+  type ChainNode,
+  costOf,
+  kindOf,
+  maySwitchedOff,
+  NoAnswer,
+  type RpcAnswer,
+  type RpcCall,
+  RpcFailed,
+  type RpcParams,
+  readReply,
+  wireRequest,
+} from './jsonRpc.ts';
 import type { Priority } from './limiter.ts';
 import type { CallEnd, NodeLine, NodeLines } from './lines.ts';
-import { kindOf } from './methods.ts';
-import { NoAnswer, type RpcAnswer } from './replies.ts';
-import { createTransport } from './transport.ts';
+
+// Calls of one node, one by one or several in a request.
+
+export interface Transport {
+  /** @throws NoAnswer; what the signal was aborted with */
+  call(call: RpcCall, asking: Asking): Promise<RpcAnswer>;
+  /** @returns an answer for each call, in order @throws NoAnswer; what the signal was aborted with */
+  batch: CallMany;
+}
+
+export function createTransport(options: ExchangeOptions): Transport {
+  const exchange = createExchange(options);
+  let calls = 0;
+
+  async function call(asked: RpcCall, asking: Asking): Promise<RpcAnswer> {
+    calls += 1;
+    const body = JSON.stringify(wireRequest(calls, asked));
+    const before = options.line.limiter.takenSoFar();
+    try {
+      return await exchange({ body, cost: costOf(asked.method) }, readReply, asking);
+    } catch (error) {
+      // While it takes other calls, it is this one that it does not take.
+      const takesOthers = options.line.limiter.takenSoFar() > before;
+      const refusal = error instanceof NoAnswer ? error.refusal : undefined;
+      if (takesOthers && refusal && maySwitchedOff(refusal)) return { refusal };
+      throw error;
+    }
+  }
+
+  return { call, batch: createBatches({ exchange, call, limits: options.line.limits }) };
+}
 
 export interface ConnectOptions {
   readonly chainId: number;

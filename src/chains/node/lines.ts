@@ -1,8 +1,13 @@
 /** What this process knows of each node, whoever asks it: how fast it may be asked, and how much at once. */
 
-import { createLimiter, type Limiter, type LimiterDeps } from './limiter.ts';
-import { createLimits, type NodeLimits } from './limits.ts';
-import { systemTicker } from './ticker.ts';
+import {
+  createLimiter,
+  createLimits,
+  type Limiter,
+  type LimiterDeps,
+  type NodeLimits,
+  systemTicker,
+} from './limiter.ts';
 
 /** How a call to a node ended. */
 export type CallEnd = 'answered' | 'refused' | 'limited' | 'failed';

@@ -1,13 +1,71 @@
 /** The nodes of one chain: fail-over from one to the next. Answers of nodes are never mixed in one reading; agreement.ts compares them. */
-
 import { TransientError } from '../../../commands/ports.ts';
 import { BroadcastRefused } from '../../../commands/transferPorts.ts';
 import { type ConnectOptions, connect, type NodeConnection } from './connection.ts';
-import { inTime } from './inTime.ts';
 import { type ChainNode, RpcFailed } from './jsonRpc.ts';
-import type { Priority } from './limiter.ts';
+import type { Priority, Ticker } from './limiter.ts';
 import { createLines, type NodeLines } from './lines.ts';
-import { turns } from './turns.ts';
+
+// Answers of several nodes, of which none is waited for long.
+
+/** How long others are waited for after the first answer, where what they say may only add to it. */
+const others_ms = 1_000;
+
+/** What has come of all, or a little after the first answer. @throws what is no RpcFailed */
+export function inTime<T>(asked: readonly Promise<T>[], { after }: Ticker) {
+  const answers: T[] = [];
+  const failures: RpcFailed[] = [];
+  return new Promise<{ answers: readonly T[]; failures: readonly RpcFailed[] }>((resolve, reject) => {
+    const end = () => resolve({ answers, failures });
+    let callOff: (() => void) | undefined;
+    const told = () => {
+      if (answers.length + failures.length < asked.length) return;
+      callOff?.();
+      end();
+    };
+    for (const each of asked) {
+      each
+        .then(
+          (answer) => {
+            answers.push(answer);
+            callOff ??= after(others_ms, end);
+          },
+          (error: unknown) => (error instanceof RpcFailed ? void failures.push(error) : reject(error)),
+        )
+        .then(told);
+    }
+  });
+}
+
+/** While there are others, a node that takes no call for so long is left alone. */
+const hurried_ms = 250;
+
+export interface Turn {
+  readonly connection: NodeConnection;
+  /** Undefined: as long as the call may take. */
+  readonly patience_ms?: number;
+}
+
+/**
+ * The order in which nodes are asked: those that take calls, the last good one first, and without waiting for any while there are
+ * others. Then those that took none, the one that takes the next call first.
+ * @param preferred the place of the last good one
+ * @param failures what has come of the turns before
+ */
+export function* turns(
+  { connections, preferred }: { readonly connections: readonly NodeConnection[]; readonly preferred: number },
+  priority: Priority,
+  failures: ReadonlyMap<NodeConnection, RpcFailed>,
+): Generator<Turn> {
+  const order = [...connections.slice(preferred), ...connections.slice(0, preferred)];
+  const [only, ...others] = order;
+  if (only && others.length === 0) return yield { connection: only };
+  const free = order.filter(({ wait_ms }) => wait_ms(priority) <= hurried_ms);
+  for (const connection of free) yield { connection, patience_ms: hurried_ms };
+  const left = order.filter((each) => !free.includes(each) || failures.get(each)?.kind === 'limited');
+  const byWait = left.toSorted((a, b) => a.wait_ms(priority) - b.wait_ms(priority));
+  for (const connection of byWait) yield { connection };
+}
 
 export type { Priority } from './limiter.ts';
 

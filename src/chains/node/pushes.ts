@@ -5,7 +5,7 @@
 import { Observable } from 'rxjs';
 import { WebSocket } from 'ws';
 import { wireRequest } from './jsonRpc.ts';
-import type { Ticker } from './ticker.ts';
+import type { Ticker } from './limiter.ts';
 
 export interface PushesOptions {
   /** They may hold API keys and are never logged. */

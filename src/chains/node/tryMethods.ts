@@ -1,6 +1,5 @@
 /** Tries each method that the service calls on a node: an operator then finds a missing one before a payer does. */
-import { type ChainNode, type RpcCall, RpcFailed } from './jsonRpc.ts';
-import { isSwitchedOff } from './refusals.ts';
+import { type ChainNode, isSwitchedOff, type RpcCall, RpcFailed } from './jsonRpc.ts';
 
 export interface MethodProbe extends RpcCall {
   /** Every node refuses these parameters, for example a transaction that is none. The probe only shows that the method is served. */

@@ -6,7 +6,7 @@
 import { base58 } from '@scure/base';
 import type { Observable } from 'rxjs';
 import type { Chain } from '../../../domain/chains.ts';
-import { boundedMap } from '../../lib/boundedMap.ts';
+import { boundedMap } from '../../lib/cache.ts';
 import type { Push } from '../family.ts';
 import { type PushesOptions, pushesOf, type Subscription } from '../node/pushes.ts';
 import { ownerSlice, tokenAccount_bytes, tokenProgram } from './tokenProgram.ts';

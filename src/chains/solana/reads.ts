@@ -1,8 +1,17 @@
 /** What the adapter asks of a node about the chain and its accounts, as typed values. transactions.ts asks about transactions. */
-import { lower } from '../../lib/bigints.ts';
-import { inParallel } from '../../lib/mapLimit.ts';
-import { ask, type ChainNode, type Json, list, object, RpcFailed, seconds, text, whole } from '../node/jsonRpc.ts';
-import { mostSaid } from '../node/refusals.ts';
+import { inParallel, lower } from '../../lib/mapLimit.ts';
+import {
+  ask,
+  type ChainNode,
+  type Json,
+  list,
+  mostSaid,
+  object,
+  RpcFailed,
+  seconds,
+  text,
+  whole,
+} from '../node/jsonRpc.ts';
 import { callsAtOnce } from './config.ts';
 
 export type Commitment = 'confirmed' | 'finalized';

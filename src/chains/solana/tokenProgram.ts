@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { type AccountMeta, PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js';
 import { assert } from '../../../domain/decider.ts';
-import { boundedMap } from '../../lib/boundedMap.ts';
+import { boundedMap } from '../../lib/cache.ts';
 import type { RawAccount } from './reads.ts';
 
 export const tokenProgram = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';

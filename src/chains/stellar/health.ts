@@ -4,7 +4,7 @@ import { instant } from '../../../domain/time.ts';
 import { type ChainHealth, createChainHealth, type NodeLook } from '../health.ts';
 import { ask, object, optional, text, whole } from '../node/jsonRpc.ts';
 import { type MethodProbe, tryMethods } from '../node/tryMethods.ts';
-import { mustTellEvents } from './classicEvents.ts';
+import { mustTellEvents } from './changes.ts';
 import { newestProtocol, stellarChain } from './config.ts';
 import { eventsPageIn, eventsQuery, ledgerRange } from './reads.ts';
 import { RpcFailed, type StellarNode, type StellarRpc } from './rpc.ts';

@@ -1,8 +1,8 @@
 /** Tokens as Stellar has them: an asset of an issuer, and the contract that moves the asset. */
 import { Asset } from '@stellar/stellar-sdk';
 import { findToken, type Token } from '../../../domain/chains.ts';
-import { isCoin } from '../../../domain/coins.ts';
 import { assert } from '../../../domain/decider.ts';
+import { isCoin } from '../../../domain/money.ts';
 import type { AssetRef } from '../../../domain/transfer/shapes.ts';
 import { stellarChain } from './config.ts';
 

@@ -1,18 +1,22 @@
 import type streams from '@eventstore/db-client/generated/streams_pb.js';
 import type { handleClientStreamingCall, handleUnaryCall, sendUnaryData } from '@grpc/grpc-js';
-import { type Proposal, weightOf } from './batch.ts';
-import { appendMost_bytes } from './bounds.ts';
-import type { Change, Outcome } from './changes.ts';
-import { type ExpectedOptions, expectedNumber, expectedVersion, proposal, proposedIn, streamName } from './messages.ts';
+import { type Change, type Outcome, type Proposal, weightOf } from './changes.ts';
 import {
   asServiceError,
+  type ExpectedOptions,
+  expectedNumber,
+  expectedVersion,
   handlerThrew,
   maxAppendSize_bytes,
+  proposal,
+  proposedIn,
   streamDeleted,
+  streamName,
   tooLarge,
   wrongVersion,
-} from './problems.ts';
+} from './messages.ts';
 import { appended, appendWrongVersion, deletedAt, tombstonedAt } from './replies.ts';
+import { appendMost_bytes } from './room.ts';
 import type { Writer } from './writer.ts';
 
 /** Streams/Append: options first, then the events, one answer. */

@@ -1,5 +1,18 @@
+import { crc32 } from 'node:zlib';
 import { type Database, open, type RootDatabase } from 'lmdb';
-import { Damaged } from './damage.ts';
+
+/** What is found here is not what was written. Nothing is served, and nothing is built upon it. */
+export class Damaged extends Error {
+  override readonly name = 'Damaged';
+  readonly directory: string;
+  constructor(directory: string, what: string) {
+    super(
+      `the event store's data in ${directory} is damaged: ${what}. Stop the service, keep a copy of the directory for ` +
+        'whoever looks into it, and put the last backup in its place; before payouts go on, read "Backup" in docs/operations.md',
+    );
+    this.directory = directory;
+  }
+}
 
 /** The LMDB environment with the node's tables, as texts and bytes. */
 export function openEnvironment(path: string) {
@@ -51,4 +64,54 @@ export async function commit(env: RootDatabase, puts: () => readonly Promise<boo
 async function causeOf(failure: unknown): Promise<unknown> {
   const { commitError } = failure as { commitError?: Promise<never> };
   return commitError === undefined ? failure : commitError.catch((cause: unknown) => cause);
+}
+
+// Checksums of what is stored: read again, it is what was written, or it is damaged.
+
+export const checksum_bytes = 4;
+
+const seedOf = (position: number): number => position % 2 ** 32;
+
+/** Writes a record's checksum into the last bytes of its buffer. Its place in the log is part of it. */
+export function sealRecord(sealed: Buffer, position: number): Buffer {
+  const end = sealed.length - checksum_bytes;
+  sealed.writeUInt32LE(crc32(sealed.subarray(0, end), seedOf(position)), end);
+  return sealed;
+}
+
+/** The record without its checksum; null when this is not what was written there. */
+export function openRecord(sealed: Buffer, position: number): Buffer | null {
+  const end = sealed.length - checksum_bytes;
+  if (end < 0) return null;
+  const record = sealed.subarray(0, end);
+  return crc32(record, seedOf(position)) === sealed.readUInt32LE(end) ? record : null;
+}
+
+const sumKey = ',"sum":';
+
+/** A value as JSON with its checksum as one more key. */
+export function sealJson(value: object): string {
+  const text = JSON.stringify(value).slice(0, -1);
+  return `${text}${sumKey}${crc32(text)}}`;
+}
+
+/**
+ * The value again, without its checksum; null when it is not what was written.
+ * @param known keys of a value of the older format, which had no checksum
+ */
+export function openJson(text: string, known: readonly string[]): object | null {
+  const end = text.lastIndexOf(sumKey);
+  if (end >= 0 && text.slice(end) !== `${sumKey}${crc32(text.slice(0, end))}}`) return null;
+  const value = parsed(end < 0 ? text : `${text.slice(0, end)}}`);
+  if (value === null || (end < 0 && !Object.keys(value).every((key) => known.includes(key)))) return null;
+  return value;
+}
+
+function parsed(text: string): object | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' ? value : null;
+  } catch {
+    return null;
+  }
 }

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
-import { expressionMost_ms, expressionsMost } from './bounds.ts';
-import { busyExpressions, handlerThrew, slowExpression } from './problems.ts';
+import { busyExpressions, handlerThrew, slowExpression } from './messages.ts';
+import { expressionMost_ms, expressionsMost } from './room.ts';
 
 /** A regular expression that somebody else wrote. */
 export interface Expression {

@@ -1,7 +1,112 @@
-import { openRecord } from './checksums.ts';
-import { Damaged } from './damage.ts';
-import { intact, type Tables } from './environment.ts';
-import { revisionOf } from './record.ts';
+import streams from '@eventstore/db-client/generated/streams_pb.js';
+import { wireReader, wireWriter } from '../wire.ts';
+import { checksum_bytes, Damaged, intact, openRecord, sealRecord, type Tables } from './environment.ts';
+
+// An event as the log holds it: the very `ReadResp` message that a reader is answered with (event_store.client.streams).
+// A read is then a copy of bytes; only links, structured ids and a stream's age limit need the message taken apart.
+
+export interface Recorded {
+  readonly stream: string;
+  readonly revision: number | bigint;
+  readonly position: number;
+  readonly id: string;
+  readonly type: string;
+  readonly json: boolean;
+  /** Server time of writing, milliseconds since 1970. */
+  readonly created_ms: number;
+  readonly data: Uint8Array;
+  readonly metadata: Uint8Array;
+}
+
+/** Tags, lengths, numbers, id, time and the keys of the metadata map take less than this. */
+const overhead_bytes = 320;
+
+/** The record with its checksum behind it, as it is stored. */
+export function encodeRecord(event: Recorded): Buffer {
+  const variable = 3 * (event.stream.length + event.type.length) + event.data.length + event.metadata.length;
+  const wire = wireWriter(overhead_bytes + variable);
+  wire.room(checksum_bytes);
+  const entry = (key: string, value: string): void => {
+    const mark = wire.mark();
+    wire.text(2, value);
+    wire.text(1, key);
+    wire.message(6, mark);
+  };
+  const message = wire.mark();
+  wire.uint64(3, event.position);
+  const record = wire.mark();
+  if (event.data.length > 0) wire.bytes(8, event.data);
+  if (event.metadata.length > 0) wire.bytes(7, event.metadata);
+  entry('content-type', event.json ? 'application/json' : 'application/octet-stream');
+  entry('created', `${event.created_ms}0000`); // 100 ns ticks
+  entry('type', event.type);
+  wire.uint64(5, event.position);
+  wire.uint64(4, event.position);
+  wire.uint64(3, event.revision);
+  const stream = wire.mark();
+  wire.text(3, event.stream);
+  wire.message(2, stream);
+  const id = wire.mark();
+  wire.text(2, event.id);
+  wire.message(1, id);
+  wire.message(1, record);
+  wire.message(1, message);
+  return sealRecord(wire.done(), event.position);
+}
+
+/** The record alone, as it is sent. */
+export const bareRecord = (sealed: Buffer): Buffer => sealed.subarray(0, -checksum_bytes);
+
+/** The three things that filters and the append rules ask of a record, in the order in which they stand in it. */
+export type Peekable = 'id' | 'stream' | 'type';
+
+/** Reads one of them without taking the message apart. */
+export function peekRecord(record: Buffer, wanted: Peekable): string {
+  const wire = wireReader(record);
+  const text = (): string => {
+    const length = wire.enter();
+    wire.skip(length);
+    return record.toString('utf8', wire.at - length, wire.at);
+  };
+  wire.enter(); // ReadResp.event
+  wire.enter(); // ReadEvent.event
+  const idLength = wire.enter(); // RecordedEvent.id
+  if (wanted === 'id') return text();
+  wire.skip(idLength);
+  const streamLength = wire.enter(); // RecordedEvent.stream_identifier
+  if (wanted === 'stream') return text();
+  wire.skip(streamLength);
+  wire.number(); // stream_revision
+  wire.number(); // prepare_position
+  wire.number(); // commit_position
+  wire.enter(); // RecordedEvent.metadata, first entry
+  wire.skip(wire.enter()); // its key: "type"
+  return text();
+}
+
+/** The revision that a record says it has. */
+export function revisionOf(record: Buffer): number {
+  const wire = wireReader(record);
+  wire.enter(); // ReadResp.event
+  wire.enter(); // ReadEvent.event
+  wire.skip(wire.enter()); // RecordedEvent.id
+  wire.skip(wire.enter()); // RecordedEvent.stream_identifier
+  return wire.number(); // stream_revision
+}
+
+export type RecordedEvent = streams.ReadResp.ReadEvent.RecordedEvent;
+
+export function decodeRecord(record: Buffer): RecordedEvent {
+  const event = streams.ReadResp.deserializeBinary(record).getEvent()?.getEvent();
+  if (!event) throw new Error('the log holds a record that is not an event: the data is damaged');
+  return event;
+}
+
+export const isJson = (event: RecordedEvent): boolean =>
+  event.getMetadataMap().get('content-type') === 'application/json';
+
+/** Milliseconds since 1970. */
+export const createdMs = (event: RecordedEvent): number => Number(event.getMetadataMap().get('created')) / 10_000;
 
 /** Records next to each other in the log. */
 export interface Scanned {

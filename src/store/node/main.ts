@@ -3,10 +3,10 @@
  * and ends when that channel closes, however the parent ended.
  */
 
-import type { NodeMessage } from './child.ts';
-import { Damaged } from './damage.ts';
+import { Damaged } from './environment.ts';
 import { DirectoryInUse, directoryInUseExitCode } from './lock.ts';
 import { type EventStoreNode, startNode } from './node.ts';
+import type { NodeMessage } from './spawn.ts';
 import type { Trouble } from './trouble.ts';
 
 const [dataDir = '', port = '', patience_ms = '0'] = process.argv.slice(2);

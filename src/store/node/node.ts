@@ -1,21 +1,68 @@
+import { randomUUID } from 'node:crypto';
 import { chmodSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { Server, ServerCredentials } from '@grpc/grpc-js';
-import { mustFit, socketIn, socketUrl } from '../socket.ts';
-import { featuresService, gossipService } from './about.ts';
+import gossip from '@eventstore/db-client/generated/gossip_pb.js';
+import features from '@eventstore/db-client/generated/serverfeatures_pb.js';
+import { type handleUnaryCall, Server, ServerCredentials } from '@grpc/grpc-js';
+import { mustFit, socketIn, socketUrl } from '../wire.ts';
 import { appendService, deleteService, tombstoneService } from './appends.ts';
 import { batchAppendService } from './batchAppends.ts';
-import { Damaged } from './damage.ts';
-import { writeEpoch } from './epochs.ts';
+import { Damaged } from './environment.ts';
 import { lockDirectory } from './lock.ts';
+import { structuredUuid } from './messages.ts';
 import { readService } from './reads.ts';
 import { featuresMethods, gossipMethods, streamsService } from './requests.ts';
 import { CannotWrite, createRoom } from './room.ts';
-import { type Seat, seated } from './seat.ts';
+import { type Member, type Seat, seated } from './seat.ts';
 import { openStorage } from './storage.ts';
 import { type Tell, tellingOnce, troubleOf, writing } from './trouble.ts';
-import { createBell, createWriter } from './writer.ts';
+import { createBell, createWriter, writeEpoch } from './writer.ts';
+
+// What a client asks before anything else: which calls the server knows, and where it is.
+
+/** The server version whose behaviour this node shows. */
+const version = '24.6.0';
+
+const methods: readonly (readonly [service: string, method: string, ...features: string[]])[] = [
+  ['event_store.client.streams.streams', 'read', 'position', 'events'],
+  ['event_store.client.streams.streams', 'append'],
+  ['event_store.client.streams.streams', 'batchappend', 'deadline_duration'],
+  ['event_store.client.streams.streams', 'delete'],
+  ['event_store.client.streams.streams', 'tombstone'],
+  ['event_store.client.gossip.gossip', 'read'],
+  ['event_store.client.server_features.serverfeatures', 'getsupportedmethods'],
+];
+
+export const featuresService: handleUnaryCall<unknown, features.SupportedMethods> = (_call, callback) => {
+  const supported = methods.map(([service, method, ...names]) =>
+    new features.SupportedMethod().setServiceName(service).setMethodName(method).setFeaturesList(names),
+  );
+  callback(null, new features.SupportedMethods().setEventStoreServerVersion(version).setMethodsList(supported));
+};
+
+const { VNodeState } = gossip.MemberInfo;
+
+function stateOf({ standing }: Member) {
+  if (standing === 'leader' || standing === 'frozen') return VNodeState.LEADER;
+  return typeof standing === 'object' ? VNodeState.FOLLOWER : VNodeState.UNKNOWN;
+}
+
+/** Alone, a node is a cluster of one, its own leader. */
+export function gossipService(members: () => readonly Member[]): handleUnaryCall<unknown, gossip.ClusterInfo> {
+  const instanceId = structuredUuid(randomUUID());
+  return (_call, callback) => {
+    const told = members().map((member) =>
+      new gossip.MemberInfo()
+        .setInstanceId(instanceId)
+        .setTimeStamp(`${Date.now()}0000`)
+        .setState(stateOf(member))
+        .setIsAlive(member.isAlive)
+        .setHttpEndPoint(new gossip.EndPoint().setAddress(member.address).setPort(member.port)),
+    );
+    callback(null, new gossip.ClusterInfo().setMembersList(told));
+  };
+}
 
 export interface NodeOptions {
   /** Everything the node keeps; made when missing. */

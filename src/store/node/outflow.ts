@@ -1,5 +1,5 @@
 import type { ServerDuplexStream, ServerWritableStream } from '@grpc/grpc-js';
-import { unsentMost, unsentMost_bytes } from './bounds.ts';
+import { unsentMost, unsentMost_bytes } from './room.ts';
 
 /** The writing side of a call, as fast as its client takes it (HTTP/2 flow control). */
 export interface Outflow {

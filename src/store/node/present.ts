@@ -1,11 +1,10 @@
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
-import type { Filter } from './filters.ts';
+import { decodeRecord, peekRecord, type RecordedEvent } from './log.ts';
 import { structuredUuid, uuidText } from './messages.ts';
 import { firstVisible } from './metadata.ts';
 import type { Outflow } from './outflow.ts';
-import { streamState } from './reader.ts';
-import { decodeRecord, peekRecord, type RecordedEvent } from './record.ts';
+import { type Filter, streamState } from './reader.ts';
 import { bytesOf } from './replies.ts';
 import type { Storage } from './storage.ts';
 import type { Bell } from './writer.ts';

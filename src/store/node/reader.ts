@@ -1,11 +1,13 @@
 /** Reads by page: each page is taken at one moment, and the event loop is free in between. */
 
-import { pageMost, pageMost_bytes } from './bounds.ts';
-import { isHidden } from './epochs.ts';
-import type { Scanned } from './log.ts';
+import streams from '@eventstore/db-client/generated/streams_pb.js';
+import type { Expressions } from './expressions.ts';
+import { createdMs, decodeRecord, peekRecord, type Scanned } from './log.ts';
+import { handlerThrew, invalidArgument, streamName } from './messages.ts';
 import { firstVisible, isMetastream, ownerOf } from './metadata.ts';
-import { createdMs, decodeRecord } from './record.ts';
+import { pageMost, pageMost_bytes, prefixesMost } from './room.ts';
 import type { Head, Storage } from './storage.ts';
+import { isHidden } from './writer.ts';
 
 export interface Page {
   readonly records: readonly Buffer[];
@@ -86,4 +88,107 @@ export const readLogAfter = (storage: Storage, after: number): Scanned =>
 export function isBoundary(storage: Storage, position: number | 'start' | 'end'): boolean {
   if (typeof position === 'string' || position === 0 || position > storage.tail()) return true;
   return storage.record(position) !== undefined;
+}
+
+const { ReadDirection } = streams.ReadReq.Options;
+const uint64Max = 0xffff_ffff_ffff_ffffn;
+
+export interface ReadRequest {
+  /** Null for the whole log. */
+  readonly stream: string | null;
+  /** A revision, or for the whole log a position. */
+  readonly from: number | 'start' | 'end';
+  readonly backwards: boolean;
+  readonly subscribe: boolean;
+  readonly max: number;
+  readonly filter: LogFilter | null;
+  readonly resolveLinks: boolean;
+  readonly structuredIds: boolean;
+}
+
+export function readRequest(request: streams.ReadReq): ReadRequest {
+  const options = request.getOptions();
+  if (!options) throw handlerThrew();
+  const [stream, all, filter] = [options.getStream(), options.getAll(), options.getFilter()];
+  const backwards = options.getReadDirection() === ReadDirection.BACKWARDS;
+  const subscribe = options.hasSubscription();
+  if (!options.getUuidOption()) throw invalidArgument('The uuid option is missing.');
+  if (!stream === !all || (stream && filter) || (subscribe && backwards) || (!subscribe && !options.hasCount())) {
+    throw invalidArgument('The combination of stream, direction, count and filter options is invalid.');
+  }
+  if (filter && subscribe && filter.getCheckpointintervalmultiplier() === 0) throw handlerThrew();
+  return {
+    stream: stream ? streamName(stream.getStreamIdentifier()) : null,
+    from: stream ? startOfStream(stream) : startOfLog(all as streams.ReadReq.Options.AllOptions),
+    backwards,
+    subscribe,
+    max: Number(options.getCount()),
+    filter: filter ? logFilter(filter) : null,
+    resolveLinks: options.getResolveLinks(),
+    structuredIds: options.getUuidOption()?.hasStructured() === true,
+  };
+}
+
+/** Numbers beyond 2^53 only ever compare as "past the end": rounding them does no harm. */
+const numberOrEnd = (text: string): number | 'end' => (BigInt(text) === uint64Max ? 'end' : Number(text));
+
+function startOfStream(options: streams.ReadReq.Options.StreamOptions): ReadRequest['from'] {
+  if (options.hasRevision()) return numberOrEnd(options.getRevision());
+  return options.hasEnd() ? 'end' : 'start';
+}
+
+function startOfLog(options: streams.ReadReq.Options.AllOptions): ReadRequest['from'] {
+  const position = options.getPosition();
+  if (!position) return options.hasEnd() ? 'end' : 'start';
+  const [commit, prepare] = [BigInt(position.getCommitPosition()), BigInt(position.getPreparePosition())];
+  if (commit < prepare) throw handlerThrew();
+  return numberOrEnd(commit.toString());
+}
+
+/** What of the log a reader wants to see. */
+export interface LogFilter {
+  readonly subject: 'stream' | 'type';
+  /** Empty for none; else it wins over the prefixes. */
+  readonly expression: string;
+  readonly prefixes: readonly string[];
+  /** A subscriber is told its position whenever so many records were looked at. */
+  readonly checkpointInterval: number;
+}
+
+const defaultWindow = 32;
+
+export function logFilter(options: streams.ReadReq.Options.FilterOptions): LogFilter {
+  const wanted = options.getStreamIdentifier() ?? options.getEventType();
+  if (!wanted) throw invalidArgument('The filter is missing.');
+  if (!options.hasMax() && !options.hasCount()) throw invalidArgument("The filter's window is missing.");
+  const prefixes = wanted.getPrefixList();
+  if (prefixes.length > prefixesMost) throw invalidArgument(`A filter has at most ${prefixesMost} prefixes.`);
+  const window = options.hasMax() ? options.getMax() : defaultWindow;
+  return {
+    subject: options.hasStreamIdentifier() ? 'stream' : 'type',
+    expression: wanted.getRegex(),
+    prefixes,
+    checkpointInterval: Math.max(1, window) * options.getCheckpointintervalmultiplier(),
+  };
+}
+
+/** Sorts out what one reader of the log does not want to see. */
+export interface Filter {
+  /** Which of a page's records pass. */
+  passing(records: readonly Buffer[]): Promise<readonly boolean[]> | readonly boolean[];
+  end(): unknown;
+}
+
+/** A non-empty regular expression wins over the prefixes; no prefix at all matches nothing. */
+export function createFilter({ subject, expression, prefixes }: LogFilter, expressions: Expressions): Filter {
+  const textsOf = (records: readonly Buffer[]): string[] => records.map((record) => peekRecord(record, subject));
+  if (expression === '') {
+    const hasPrefix = (text: string): boolean => prefixes.some((prefix) => text.startsWith(prefix));
+    return { passing: (records) => textsOf(records).map(hasPrefix), end: () => {} };
+  }
+  const running = expressions(expression);
+  return {
+    passing: (records) => (records.length === 0 ? [] : running.matches(textsOf(records))),
+    end: running.end,
+  };
 }

@@ -6,10 +6,8 @@ import { status } from '@grpc/grpc-js';
 import any from 'google-protobuf/google/protobuf/any_pb.js';
 import protobufEmpty from 'google-protobuf/google/protobuf/empty_pb.js';
 import { type WireWriter, wireWriter } from '../wire.ts';
-import type { Expected } from './appendRules.ts';
-import type { Outcome } from './changes.ts';
-import { streamIdentifier } from './messages.ts';
-import { maxAppendSize_bytes } from './problems.ts';
+import type { Expected, Outcome } from './changes.ts';
+import { maxAppendSize_bytes, streamIdentifier } from './messages.ts';
 
 type Done = Extract<Outcome, { kind: 'done' }>;
 type ErrorStatus = statuses.Status;

@@ -1,7 +1,7 @@
 /** A node's place in a cluster, as its clients see it. For specs: nothing is replicated, and no node that a service runs has one. */
 
 import { type Metadata, ServerInterceptingCall, type ServerInterceptor, type ServiceError } from '@grpc/grpc-js';
-import { noLeader, notLeader, notReady } from './problems.ts';
+import { noLeader, notLeader, notReady } from './messages.ts';
 
 export interface Endpoint {
   readonly address: string;

@@ -1,4 +1,4 @@
-import { Damaged } from './damage.ts';
+import { Damaged } from './environment.ts';
 import type { CannotWrite } from './room.ts';
 
 /** What an operator must know of a node that runs. */

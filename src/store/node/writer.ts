@@ -1,10 +1,18 @@
+import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Batch, createBatch, weightOf } from './batch.ts';
-import { queuedMost, queuedMost_bytes } from './bounds.ts';
-import { applyChange, type Change, type Outcome } from './changes.ts';
-import { Busy } from './problems.ts';
-import { createRecentIds, type RecentIds } from './recentIds.ts';
-import { CannotWrite, type Room } from './room.ts';
+import {
+  applyChange,
+  type Batch,
+  type Change,
+  createBatch,
+  createRecentIds,
+  type Outcome,
+  type RecentIds,
+  weightOf,
+} from './changes.ts';
+import { peekRecord } from './log.ts';
+import { Busy } from './messages.ts';
+import { CannotWrite, queuedMost, queuedMost_bytes, type Room } from './room.ts';
 import type { Storage } from './storage.ts';
 import { type Tell, troubleOf } from './trouble.ts';
 
@@ -163,5 +171,48 @@ export function createBell(): Bell {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
+  };
+}
+
+// Epochs: the real server appends an event to the stream `$epoch-information` at each start and after each election. A read of that
+// stream returns the events. Reads of the whole log and subscriptions to it never do, although the records have positions there.
+
+const epochStream = '$epoch-information';
+
+/** True for a record that no reader of the whole log gets. Such a record counts for checkpoints and is a position to continue from. */
+export const isHidden = (record: Buffer): boolean => peekRecord(record, 'stream') === epochStream;
+
+/**
+ * Appends the epoch of one start. Resolves when it is on disk.
+ * @throws CannotWrite, Damaged: nothing was written
+ */
+export async function writeEpoch(storage: Storage, writer: Writer): Promise<void> {
+  await writer.submit(epochChange(storage));
+}
+
+function epochChange(storage: Storage): Change {
+  const head = storage.head(epochStream);
+  const last = head?.last ?? -1;
+  const epoch = {
+    epochPosition: storage.ends().position,
+    epochNumber: last + 1,
+    epochId: randomUUID(),
+    prevEpochPosition: (head && storage.positionAt(head.id, last)) ?? -1,
+    timeStamp: new Date().toISOString(),
+    leaderInstanceId: randomUUID(),
+  };
+  return {
+    kind: 'append',
+    stream: epochStream,
+    expected: 'any',
+    events: [
+      {
+        id: randomUUID(),
+        type: epochStream,
+        json: true,
+        data: Buffer.from(JSON.stringify(epoch)),
+        metadata: new Uint8Array(),
+      },
+    ],
   };
 }

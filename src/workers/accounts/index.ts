@@ -2,20 +2,19 @@
 import { filter } from 'rxjs';
 import { Unavailable } from '../../../commands/ports.ts';
 import type { Accounts } from '../../accounts/accounts.ts';
-import { createAccounts } from '../../accounts/createAccounts.ts';
-import type { OperatorDeps } from '../../accounts/operator.ts';
+import { createAccounts, sweep } from '../../accounts/createAccounts.ts';
 import { createOutbox, mailsChannel, type Outbox } from '../../accounts/outbox.ts';
 import { scryptPasscodes } from '../../accounts/passcodes.ts';
+import type { OperatorDeps } from '../../accounts/people.ts';
+import { createTokens } from '../../accounts/sessions.ts';
 import { createSigningKeys } from '../../accounts/signingKeys.ts';
 import { createSmtp } from '../../accounts/smtp.ts';
-import { sweep } from '../../accounts/sweep.ts';
-import { createTokens } from '../../accounts/tokens.ts';
 import type { Rates } from '../../api/rateLimits.ts';
 import type { Core } from '../../core.ts';
 import { createFailures } from '../../postgres/failures.ts';
 import { randomIds } from '../../process/system.ts';
 import { runRoleWorkers } from '../run.ts';
-import { mailsWorker } from './mails.ts';
+import { mailsWorker } from './notices.ts';
 
 const sweep_ms = 60_000;
 const mailsIdle_ms = 30_000;

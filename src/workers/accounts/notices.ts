@@ -6,8 +6,10 @@ import type { MerchantEvent } from '../../../domain/merchant/events.ts';
 import { epochMs, hour_ms, type Instant } from '../../../domain/time.ts';
 import type { Sql, SqlDatabase } from '../../../projections/sql.ts';
 import { noticeOf } from '../../accounts/notices.ts';
-import type { Outbox } from '../../accounts/outbox.ts';
+import { mailsWorkerName, type Outbox } from '../../accounts/outbox.ts';
 import { findPerson } from '../../accounts/people.ts';
+import type { SendMail } from '../../accounts/smtp.ts';
+import type { Worker } from '../engine.ts';
 
 export interface NoticesDeps {
   readonly store: Pick<EventStore, 'all' | 'tail' | 'eventAt' | 'read'>;
@@ -123,3 +125,19 @@ async function beganWith({ store }: NoticesDeps, { stream, metadata }: StoredEve
   const began: Instant | undefined = first?.metadata.at;
   return began === metadata.at;
 }
+
+const concurrency = 3;
+
+/** Sends what waits in the outbox. Crash between sending and removing: it is sent twice. */
+export const mailsWorker = (outbox: Pick<Outbox, 'due' | 'open' | 'remove'>, send: SendMail): Worker<string> => ({
+  name: mailsWorkerName,
+  concurrency,
+  due: (max, now) => outbox.due(max, now),
+  keyOf: (mailId) => mailId,
+  async act(mailId) {
+    const mail = await outbox.open(mailId);
+    // A mailbox that does not exist is its owner's mistake: nobody can mend it here.
+    if (mail) await send(mail);
+    await outbox.remove(mailId);
+  },
+});

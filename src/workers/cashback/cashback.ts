@@ -1,10 +1,17 @@
 /** Brings what buyers pay out of their credit into the merchants' accounts. */
 import { currentState, type Handle } from '../../../commands/handle.ts';
 import type { Clock } from '../../../commands/ports.ts';
+import {
+  type FinishDeps,
+  finishWithdrawal,
+  type ReturnDeps,
+  returnBounced,
+} from '../../../commands/withdrawCashback.ts';
 import { cashback, receive } from '../../../domain/cashback.ts';
+import { credit, earn } from '../../../domain/credit.ts';
 import { isRefusal } from '../../../domain/decider.ts';
 import type { Instant } from '../../../domain/time.ts';
-import type { CashbackPayment } from '../../../queries/cashback.ts';
+import type { CashbackPayment, DueCredit } from '../../../queries/cashback.ts';
 import type { Worker } from '../engine.ts';
 
 interface Merchant {
@@ -38,6 +45,69 @@ export function cashbackWorker({ handle, clock, due, paymentsAfter }: CashbackDe
         const taken = await handle(cashback, appId, (state) => receive(state, next, clock.now()), facts);
         if (isRefusal(taken)) throw new Error(taken.message);
       }
+    },
+  };
+}
+
+// Gives payers the share of their completed payments.
+
+export interface CreditsDeps {
+  readonly handle: Handle;
+  readonly clock: Pick<Clock, 'now'>;
+  /** Waits until the read models have come to a position of the log. */
+  /** Resolves once the list shows all that the log holds. @throws Unavailable after a while */
+  readonly caughtUp: () => Promise<unknown>;
+  readonly due: (max: number, now: Instant) => Promise<readonly DueCredit[]>;
+}
+
+export const creditsWorkerName = 'credits';
+
+/**
+ * Crash before the append: the entry is still there. After it: the entry goes with the event, and until then the account's last events
+ * tell that the payment has earned. The list is read when it shows all that the log holds: one that is being filled again shows entries
+ * whose events are still to come.
+ */
+export function creditsWorker({ handle, clock, caughtUp, due }: CreditsDeps): Worker<DueCredit> {
+  return {
+    name: creditsWorkerName,
+    concurrency: 8,
+    async due(max, now) {
+      await caughtUp();
+      return due(max, now);
+    },
+    keyOf: ({ paymentId, account }) => `${paymentId}:${account}`,
+    async act(earning) {
+      const facts = { cause: `worker:${creditsWorkerName}`, appId: earning.appId } as const;
+      const earned = await handle(credit, earning.account, (state) => earn(state, earning, clock.now()), facts);
+      if (isRefusal(earned)) throw new Error(earned.message);
+    },
+  };
+}
+
+// Creates payments of withdrawals that a crash has left without them, and returns the cents of those that cannot be paid out.
+
+interface UnfinishedWithdrawal {
+  readonly appId: string;
+  readonly paymentId: string;
+}
+
+export interface WithdrawalsDeps extends FinishDeps, ReturnDeps {
+  readonly due: (max: number, now: Instant) => Promise<readonly UnfinishedWithdrawal[]>;
+}
+
+export const withdrawalsWorkerName = 'withdrawals';
+
+export function withdrawalsWorker({ due, ...deps }: WithdrawalsDeps): Worker<UnfinishedWithdrawal> {
+  return {
+    name: withdrawalsWorkerName,
+    concurrency: 2,
+    due,
+    keyOf: ({ paymentId }) => paymentId,
+    async act({ appId, paymentId }) {
+      const by = { cause: `worker:${withdrawalsWorkerName}` } as const;
+      const refused =
+        (await finishWithdrawal(deps, appId, paymentId, by)) ?? (await returnBounced(deps, appId, paymentId, by));
+      if (refused) throw new Error(`${refused.refused}: ${refused.message}`);
     },
   };
 }

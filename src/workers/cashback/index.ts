@@ -13,9 +13,14 @@ import { cashbackSignPath } from '../../api/routes/cashback.ts';
 import { createMessageSigners } from '../../chains/messages.ts';
 import type { Core } from '../../core.ts';
 import type { RoleWorker } from '../run.ts';
-import { cashbackWorker, cashbackWorkerName } from './cashback.ts';
-import { creditsWorker, creditsWorkerName } from './credits.ts';
-import { withdrawalsWorker, withdrawalsWorkerName } from './withdrawals.ts';
+import {
+  cashbackWorker,
+  cashbackWorkerName,
+  creditsWorker,
+  creditsWorkerName,
+  withdrawalsWorker,
+  withdrawalsWorkerName,
+} from './cashback.ts';
 
 /** Told when a list of the workers may have grown. */
 export const cashbackChannel = 'todo_cashback';

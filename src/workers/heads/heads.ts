@@ -5,17 +5,20 @@
  * is older than the newest head, and comes to that very position before anything is signed, where its root must be the one that was signed.
  * After the commit: both stand.
  */
-
 import type { Handle } from '../../../commands/handle.ts';
-import { coveredCategories } from '../../../commands/heads/covered.ts';
-import type { Crown } from '../../../commands/heads/crown.ts';
+import type { Anchoring } from '../../../commands/heads/anchor.ts';
 import { applyMoves, createMoves, type Moves, type TellBroken } from '../../../commands/heads/moves.ts';
-import { type HeadsReading, newestHead } from '../../../commands/heads/newest.ts';
-import { appendHead, type HeadKeys } from '../../../commands/heads/sign.ts';
-import { loadCrown, type Progress, TreeDamaged, type TreeStore } from '../../../commands/heads/treeStore.ts';
+import {
+  appendHead,
+  coveredCategories,
+  type HeadKeys,
+  type HeadsReading,
+  newestHead,
+} from '../../../commands/heads/sign.ts';
+import { type Crown, loadCrown, type Progress, TreeDamaged, type TreeStore } from '../../../commands/heads/tree.ts';
 import type { Clock, EventStore } from '../../../commands/ports.ts';
 import type { HeadSigned } from '../../../domain/heads/events.ts';
-import { epochMs, minute_ms } from '../../../domain/time.ts';
+import { epochMs, hour_ms, minute_ms } from '../../../domain/time.ts';
 
 export interface HeadsDeps extends HeadsReading {
   readonly store: Pick<EventStore, 'all' | 'read'>;
@@ -163,4 +166,42 @@ async function advance(deps: HeadsDeps, held: Held): Promise<void> {
   });
   if (newest && isAt(next, newest)) held.compares = false;
   Object.assign(held, { progress: next, moves: createMoves(tellBroken), since_ms: null });
+}
+
+// Follows the anchors of heads: one is ordered when it is due, told once it is on its chain, and missed when none comes.
+
+export interface AnchorsDeps {
+  readonly anchoring: Anchoring;
+  readonly clock: Clock;
+  readonly every_ms: number;
+  /** None has come for too long. */
+  readonly alarm: (message: string) => void;
+  /** How old the newest one is. */
+  readonly observe: (age_ms: number) => void;
+  readonly failed: (error: unknown) => void;
+}
+
+const anchorRound_ms = minute_ms;
+/** Beyond twice the time from one to the next. */
+const patience_ms = hour_ms;
+
+/** Until the signal aborts. On one instance at a time: the caller holds a lease. */
+export async function followForAnchors(deps: AnchorsDeps, signal: AbortSignal): Promise<void> {
+  const { anchoring, clock, every_ms, alarm, observe, failed } = deps;
+  const began_ms = epochMs(clock.now());
+  let anchored_ms = began_ms;
+  while (!signal.aborted) {
+    try {
+      const at = await anchoring.round();
+      anchored_ms = at === null ? began_ms : epochMs(at);
+    } catch (error) {
+      if (!signal.aborted) failed(error);
+    }
+    const now_ms = epochMs(clock.now());
+    observe(now_ms - anchored_ms);
+    // What came due while nobody ran is ordered soon.
+    if (now_ms - Math.max(anchored_ms, began_ms) > 2 * every_ms + patience_ms)
+      alarm('no head was put on the chain for too long: see why the operation anchor-… waits');
+    await clock.sleep(anchorRound_ms, signal);
+  }
 }

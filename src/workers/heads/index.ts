@@ -1,16 +1,13 @@
 /** Heads of the log: signed and anchored by one instance, watched by each, and told when what happened is not signed for. */
 import { eventCodec } from '../../../commands/codec.ts';
 import { createAnchoring } from '../../../commands/heads/anchor.ts';
-import { coveredCategories } from '../../../commands/heads/covered.ts';
-import { newestHead } from '../../../commands/heads/newest.ts';
-import { HeadKeyMissing } from '../../../commands/heads/sign.ts';
+import { coveredCategories, HeadKeyMissing, newestHead } from '../../../commands/heads/sign.ts';
 import { assert } from '../../../domain/decider.ts';
 import { epochMs, hour_ms, type Instant, minute_ms } from '../../../domain/time.ts';
 import { brokenChains, type Core } from '../../core.ts';
 import { once } from '../../lib/throttle.ts';
 import { createHeadTree } from '../../postgres/headTree.ts';
-import { followForAnchors } from './anchors.ts';
-import { followForHeads } from './heads.ts';
+import { followForAnchors, followForHeads } from './heads.ts';
 
 const told_ms = 30 * minute_ms;
 const look_ms = minute_ms;

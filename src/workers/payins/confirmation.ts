@@ -5,7 +5,7 @@ import type { Clock } from '../../../commands/ports.ts';
 import { rescale } from '../../../domain/money.ts';
 import { type Transfer, transferId } from '../../../domain/payment/events.ts';
 import { epochMs, minute_ms } from '../../../domain/time.ts';
-import { boundedTimes } from '../../lib/boundedMap.ts';
+import { boundedTimes } from '../../lib/cache.ts';
 
 export interface ConfirmingDeps {
   readonly ingester: Pick<Ingester, 'agreed' | 'exposureMax_usd'>;

@@ -3,7 +3,7 @@ import type { Clock } from '../../../commands/ports.ts';
 import type { ChainId } from '../../../domain/chains.ts';
 import { minute_ms, plus } from '../../../domain/time.ts';
 import type { Sql } from '../../../projections/sql.ts';
-import { knownDeposits, lateDeposits, openDeposits } from '../../../queries/deposits.ts';
+import { knownDeposits, lateDeposits, openDeposits } from '../../../queries/payins.ts';
 import type { FamilyNeeds, Watch, WatchedDeposit } from '../../chains/family.ts';
 import { createDepositOwners } from '../../postgres/depositOwners.ts';
 import type { WaitUntilCaughtUp } from '../../readmodels/projected.ts';

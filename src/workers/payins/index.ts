@@ -1,16 +1,17 @@
 /** Payins of a chain: what its live scan stands on, and what of that a rescan shares. */
+
 import { filter, type Observable, Subject } from 'rxjs';
-import type { Ingester } from '../../../commands/chainPorts.ts';
-import { recordUnmatched } from '../../../commands/recordUnmatched.ts';
-import { chainOf } from '../../../domain/chains.ts';
+import type { Ingester, Unreadable } from '../../../commands/chainPorts.ts';
+import { recordUnmatched } from '../../../commands/recordPayin.ts';
+import { type ChainId, chainOf } from '../../../domain/chains.ts';
 import { payinAddress } from '../../../domain/payment/payins.ts';
 import { day_ms, hour_ms, minute_ms, plus } from '../../../domain/time.ts';
 import { projectedChannel } from '../../../projections/commit.ts';
-import { matchDeposits } from '../../../queries/deposits.ts';
 import {
   expectedOfChain,
   firstToWatch,
   isChainAwaited,
+  matchDeposits,
   payinsAbove,
   payinsInBlocks,
   pendingPayins,
@@ -20,7 +21,8 @@ import type { OpenChain } from '../../chains/family.ts';
 import type { Core } from '../../core.ts';
 import { once } from '../../lib/throttle.ts';
 import { createCursors } from '../../postgres/cursors.ts';
-import type { WorkFailures } from '../../postgres/failures.ts';
+import { createFailures, type WorkFailures } from '../../postgres/failures.ts';
+import { createUnreadableNotes, type UnreadBlocks } from '../../postgres/unreadable.ts';
 import type { RoleWorker } from '../run.ts';
 import { createConfirming } from './confirmation.ts';
 import { type HeadWatch, watchHeads } from './headWatch.ts';
@@ -28,8 +30,51 @@ import { parkedPayinKey, parkedPayinsName, parkedPayinsWorker } from './lookUp.t
 import { payinsWorker, restsOf } from './payins.ts';
 import { createPushed } from './pushed.ts';
 import type { RangeDeps } from './range.ts';
-import { setsUnreadableAside, unreadable } from './roles_unreadable.ts';
 import { unexplainedName, unexplainedWorker } from './unexplained.ts';
+import { unreadablePace, unreadableWorker } from './unreadable.ts';
+
+// Transactions of a chain that cannot be read: kept, told of, and tried again slowly.
+
+/** A flood is told of so often; `npm run unmatched -- unreadable` lists what came meanwhile. */
+const told_ms = minute_ms;
+
+export function setsUnreadableAside(
+  { clock, database, telemetry }: Pick<Core, 'clock' | 'database' | 'telemetry'>,
+  failures: WorkFailures,
+  chainId: ChainId,
+): RangeDeps['setUnreadableAside'] {
+  const notes = createUnreadableNotes(database, failures, chainId);
+  const sameChain = () => String(chainId);
+  const tell = once(told_ms, clock, sameChain, ({ txHash, evidence }: Unreadable) =>
+    telemetry.alarm(
+      'transactionUnreadable',
+      { chainId, txHash, evidence },
+      'a transaction that may have paid us cannot be read: it is set aside and tried again by itself',
+    ),
+  );
+  const tellBeyond = once(told_ms, clock, sameChain, ({ from, to }: UnreadBlocks) =>
+    telemetry.alarm(
+      'transactionUnreadable',
+      { chainId, from: String(from), to: String(to) },
+      'more transactions cannot be read than are kept: have these blocks read again once their cause is mended (npm run rescan)',
+    ),
+  );
+  return async (found) => {
+    const { fresh, beyond } = await notes.note(found, clock.now());
+    for (const each of fresh) tell(each);
+    if (beyond) tellBeyond(beyond);
+  };
+}
+
+/** Its failures have a pace of their own. */
+export function unreadable({ database }: Pick<Core, 'database'>, range: RangeDeps): RoleWorker {
+  const failures = createFailures(database, unreadablePace);
+  const notes = createUnreadableNotes(database, failures, range.ingester.chainId);
+  return {
+    worker: unreadableWorker({ ...range, due: notes.due }),
+    failures,
+  };
+}
 
 /** A chain's clock may be behind ours: the block that pays a payment can bear a time before its creation. */
 const clockDifference_ms = 10 * minute_ms;

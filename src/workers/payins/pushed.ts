@@ -3,7 +3,7 @@ import { Observable, share } from 'rxjs';
 import type { Clock } from '../../../commands/ports.ts';
 import { epochMs } from '../../../domain/time.ts';
 import type { Push } from '../../chains/family.ts';
-import { boundedMap } from '../../lib/boundedMap.ts';
+import { boundedMap } from '../../lib/cache.ts';
 
 export interface PushedDeps {
   readonly pushes: Observable<Push>;

@@ -1,5 +1,4 @@
 /** What a range of blocks paid to our deposits: recorded alike by the live scan and by an operator who has it read again. */
-
 import {
   type Ingester,
   type Pass,
@@ -18,11 +17,37 @@ import { rescale } from '../../../domain/money.ts';
 import { type TokenRef, type Transfer, transferId } from '../../../domain/payment/events.ts';
 import { type PayinAddress, payinAddress, payinAddressKey } from '../../../domain/payment/payins.ts';
 import type { Instant } from '../../../domain/time.ts';
-import type { MatchedDeposit } from '../../../queries/deposits.ts';
-import type { RecordedPayin } from '../../../queries/payins.ts';
+import type { MatchedDeposit, RecordedPayin } from '../../../queries/payins.ts';
 import { inParallel } from '../../lib/mapLimit.ts';
 import type { Confirming } from './confirmation.ts';
-import { maybeOurs } from './maybeOurs.ts';
+
+// Which of the transactions that cannot be read may have paid us.
+
+interface Ours {
+  readonly ingester: Pick<Ingester, 'sharedAddresses'>;
+  readonly matchDeposits: (addresses: readonly PayinAddress[]) => Promise<readonly PayinAddress[]>;
+}
+
+/**
+ * Without those that name whom they paid where nothing of it is ours. Of whom the others paid, deposits with a payment of their own stay
+ * named: of an address that payments share nobody can tell whose end should wait, and all must not.
+ */
+export async function maybeOurs(
+  found: readonly Unreadable[],
+  { ingester, matchDeposits }: Ours,
+): Promise<readonly Unreadable[]> {
+  const spelled = found.map((each) => ({
+    ...each,
+    addresses: [...new Set(each.addresses.map((address) => payinAddress(address, null).address))],
+  }));
+  const named = [...new Set(spelled.flatMap(({ addresses }) => addresses))];
+  const matched = named.length > 0 ? await matchDeposits(named.map((address) => payinAddress(address, null))) : [];
+  const own = new Set(matched.map(({ address }) => address));
+  const isOurs = (address: string) => own.has(address) || ingester.sharedAddresses.includes(address);
+  return spelled
+    .filter(({ addresses }) => addresses.length === 0 || addresses.some(isOurs))
+    .map((each) => ({ ...each, addresses: each.addresses.filter((address) => own.has(address)) }));
+}
 
 export interface RangeDeps {
   readonly handle: Handle;

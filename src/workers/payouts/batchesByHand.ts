@@ -1,11 +1,15 @@
 /** A batch that does not go on by itself, and that an operator ends: its members are paid by themselves. */
-
 import { type By, currentState, type Handle, type Handled } from '../../../commands/handle.ts';
 import type { Clock } from '../../../commands/ports.ts';
+import { begin, lookAfter, type NumberedDeps, nameIn, newestRun } from '../../../commands/sweeps/numbered.ts';
 import type { PayoutRail } from '../../../commands/transferPorts.ts';
 import { type BatchState, concludeBatch, dissolveBatch, payoutBatch } from '../../../domain/batch/batch.ts';
+import { type ChainId, chainOf, type Token } from '../../../domain/chains.ts';
 import { isRefusal, type Refusal, refuse } from '../../../domain/decider.ts';
-import { buriable } from './burying.ts';
+import { coinOf, parseAmount } from '../../../domain/money.ts';
+import { ourContracts } from '../../../domain/transfer/shapes.ts';
+import type { OperationOrdered } from '../../../domain/treasury/operationEvents.ts';
+import { buriable } from './impossible.ts';
 
 interface Deps {
   readonly handle: Handle;
@@ -43,4 +47,91 @@ export async function buryBatch(
   if (isRefusal(attempts)) return attempts;
   const outcome = { kind: 'dead', attempts, proof: { reason: 'declared', detail: reason } } as const;
   return handle(payoutBatch, id, (state) => concludeBatch(state, outcome, clock.now()), facts);
+}
+
+// What must stand on a chain before payouts can be put together there, ordered as operations of the treasury: the engine signs and sends them.
+
+export interface ContractDeps extends NumberedDeps {
+  readonly rail: Pick<PayoutRail, 'chainId' | 'account' | 'batching'>;
+}
+
+const [, payMany] = ourContracts;
+
+/** Tokens of these chains count in 256 bits. */
+const countedMost = 2n ** 256n - 1n;
+
+const noBatches = (chainId: ChainId): Refusal =>
+  refuse(
+    'invalidRequest',
+    `each payout on ${chainOf(chainId).name} is a transaction of its own: there is nothing to set up`,
+  );
+
+/** Puts the contract that pays many on the chain. @returns the operation: while one is under way that one is meant */
+export function orderPayMany({ rail, ...deps }: ContractDeps): Promise<string | Refusal> {
+  const { chainId, account, batching } = rail;
+  if (!batching) return Promise.resolve(noBatches(chainId));
+  const order = {
+    token: coinOf(chainId),
+    form: { kind: 'deploy', contract: payMany } as const,
+    receiver: batching.contract,
+    reason: 'payouts cannot be put together without it',
+  };
+  return orderOnce({ rail, ...deps }, `payMany-${chainId}-${account}`, order);
+}
+
+/**
+ * Lets that contract spend so much of a token for the treasury, in place of what it may spend now. It spends only what the treasury itself
+ * asks it to.
+ * @param amount in whole tokens; 0 takes the allowance back
+ */
+export async function orderAllowance(
+  { rail, ...deps }: ContractDeps,
+  asked: { readonly token: string; readonly amount: string },
+): Promise<string | Refusal> {
+  const { chainId, account, batching } = rail;
+  if (!batching) return noBatches(chainId);
+  const token = chainOf(chainId).tokens.find(({ symbol }) => symbol === asked.token.toUpperCase());
+  if (!token) return refuse('invalidRequest', `${asked.token} is no token of ${chainOf(chainId).name}`);
+  const most = parseAmount(asked.amount, token.decimals);
+  if (typeof most !== 'bigint' || most > countedMost)
+    return refuse('invalidRequest', `${asked.amount} is no amount of ${token.symbol} like 25000 or 0.50`);
+  return orderOnce(
+    { rail, ...deps },
+    `allow-${chainId}-${account}-${token.symbol}`,
+    allowanceOrder(token, most, batching.contract),
+  );
+}
+
+const allowanceOrder = ({ symbol, address, decimals }: Token, most: bigint, contract: string) => ({
+  token: { symbol, address, decimals },
+  form: { kind: 'allow', contract: payMany, most: most.toString() } as const,
+  receiver: contract,
+  reason: most === 0n ? 'payouts are no longer put together' : 'payouts that are put together are paid out of it',
+});
+
+type What = Pick<OperationOrdered, 'token' | 'form' | 'receiver' | 'reason'>;
+
+/** The next of its name; one that is under way and asks for the same is meant. */
+async function orderOnce({ rail, ...deps }: ContractDeps, name: string, what: What): Promise<string | Refusal> {
+  const nameOf = (run: number) => `${name}-${run}`;
+  const newest = await newestRun(deps, nameOf);
+  const known = newest > 0 ? await lookAfter(deps, nameOf(newest)) : undefined;
+  if (known && !known.over) {
+    const same = JSON.stringify(known.operation.ordered.form) === JSON.stringify(what.form);
+    return same ? nameOf(newest) : refuse('conflict', `${nameOf(newest)} is under way: wait until it is done`);
+  }
+  const order: OperationOrdered = {
+    kind: 'deployment',
+    chainId: rail.chainId,
+    account: rail.account,
+    ...what,
+    receiverMemo: null,
+    amount: '0',
+    value_microUsd: '0',
+    approvals: 0,
+    by: nameIn(deps.by),
+    orderedAt: deps.clock.now(),
+  };
+  const begun = await begin(deps, nameOf(newest + 1), order);
+  return isRefusal(begun) ? begun : nameOf(newest + 1);
 }

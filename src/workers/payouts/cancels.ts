@@ -2,24 +2,23 @@
  * Nonces that nobody will use: a transaction that does nothing uses them up, for all later ones of their account wait for them. It is a
  * transaction like any other: recorded before it is sent, sent again, and outbid, until the nonce is used up for good.
  */
-
-import { loadFrom, type TransferOwners } from '../../../commands/outgoing.ts';
 import {
   landedAt,
+  loadFrom,
   type NumberingAccount,
   PayoutBlocked,
   type PayoutRail,
   type Sent,
   type Signer,
+  type TransferOwners,
 } from '../../../commands/transferPorts.ts';
+import type { ChainId } from '../../../domain/chains.ts';
 import { isRefusal } from '../../../domain/decider.ts';
 import { epochMs, minute_ms } from '../../../domain/time.ts';
-import { cancelReference, keyOf, moneyLeaves } from '../../../domain/transfer/key.ts';
 import { canLand, isSpent, noncesUsedUp } from '../../../domain/transfer/leg.ts';
-import type { SignedAttempt } from '../../../domain/transfer/shapes.ts';
+import { cancelReference, keyOf, moneyLeaves, type SignedAttempt } from '../../../domain/transfer/shapes.ts';
 import type { Purpose } from '../../../domain/treasury/events.ts';
-import { cancelNonce, nonceOf, useUpNonce } from '../../../domain/treasury/nonces.ts';
-import { objectionTo, reportTaken } from '../../../domain/treasury/objections.ts';
+import { cancelNonce, nonceOf, objectionTo, reportTaken, useUpNonce } from '../../../domain/treasury/nonces.ts';
 import {
   type Assignment,
   type Cancelled,
@@ -28,6 +27,8 @@ import {
   treasury,
   treasuryInstance,
 } from '../../../domain/treasury/state.ts';
+import { boundedTimes } from '../../lib/cache.ts';
+import type { Worker } from '../engine.ts';
 import { attemptsWith, cancelsOf, stuckAfter_ms } from './fate.ts';
 import {
   type Chosen,
@@ -251,4 +252,52 @@ async function isNeedless(
   if (landing.length > 0) return !landing.some((each) => each.account === account && each.nonce === nonce.toString());
   if (step.do !== 'sign' || isSpent(leg)) return true;
   return numberingAccountFor(accounts, reference)?.account !== account || noncesUsedUp(leg) + 1 !== ordinal;
+}
+
+// Looks after nonces that were handed out on one chain: none may stay outstanding, for all later ones wait for it.
+
+export interface NoncesDeps extends Omit<TendDeps, 'failed'> {
+  readonly alarm: (reason: string, facts: Readonly<Record<string, unknown>>, message: string) => void;
+}
+
+const round_ms = 5_000;
+
+export const noncesWorkerName = (chainId: ChainId): string => `nonces:${chainId}`;
+
+export function noncesWorker(deps: NoncesDeps): Worker<ChainId> {
+  const { rail, clock, alarm } = deps;
+  const { chainId } = rail;
+  const alarmedAt = boundedTimes();
+  let next_ms = 0;
+
+  return {
+    name: noncesWorkerName(chainId),
+    concurrency: 1,
+    async due(_, now) {
+      if (epochMs(now) < next_ms) return [];
+      next_ms = epochMs(now) + round_ms;
+      return [chainId];
+    },
+    keyOf: String,
+    async act(_, signal) {
+      const failures: unknown[] = [];
+      const note = (nonce: Pick<Trouble, 'account' | 'nonce'>, error: unknown) => {
+        if (error instanceof PayoutBlocked) tell({ ...nonce, reason: error.reason, message: error.message });
+        else failures.push(error);
+      };
+      const trouble = await tendNonces({ ...deps, failed: note }, signal);
+      trouble.forEach(tell);
+      const [failure] = failures;
+      if (failure !== undefined) throw failure;
+    },
+  };
+
+  /** Said again as often as it takes to be stuck. */
+  function tell({ account, nonce, reason, message }: Omit<Trouble, 'reason'> & { readonly reason: string }): void {
+    const key = `${reason} ${account} ${nonce}`;
+    const now_ms = epochMs(clock.now());
+    if (now_ms - (alarmedAt.get(key) ?? Number.NEGATIVE_INFINITY) < stuckAfter_ms) return;
+    alarmedAt.set(key, now_ms);
+    alarm(reason, { chainId, account, nonce: nonce.toString() }, message);
+  }
 }

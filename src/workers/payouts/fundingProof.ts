@@ -1,16 +1,23 @@
 /** Looks once more, before anything is signed and right before, whether the money that a transfer is made from is there. */
 import type { Ingester } from '../../../commands/chainPorts.ts';
-import { nothingToProve, type StillFunded } from '../../../commands/outgoing.ts';
-import { PayoutBlocked, type PayoutRail } from '../../../commands/transferPorts.ts';
-import { type ChainId, chainOf } from '../../../domain/chains.ts';
+import { currentState, type Handle } from '../../../commands/handle.ts';
+import type { Clock, EventStore } from '../../../commands/ports.ts';
+import { nothingToProve, PayoutBlocked, type PayoutRail, type StillFunded } from '../../../commands/transferPorts.ts';
+import { findWithdrawal } from '../../../commands/withdrawCashback.ts';
+import { type ChainFamily, type ChainId, chainOf } from '../../../domain/chains.ts';
 import { isRefusal } from '../../../domain/decider.ts';
 import { rescale } from '../../../domain/money.ts';
 import { forgeryIn, payoutBacking, refundBacking } from '../../../domain/payment/backing.ts';
-import type { Transfer } from '../../../domain/payment/events.ts';
-import type { Payment } from '../../../domain/payment/state.ts';
-import type { Owed } from '../../../domain/transfer/owed.ts';
-import type { FundingUses } from './fundingUses.ts';
-import type { OwnMoney } from './ownMoney.ts';
+import { paysOut } from '../../../domain/payment/cashback.ts';
+import type { Payin } from '../../../domain/payment/counting.ts';
+import { type Transfer, transferId } from '../../../domain/payment/events.ts';
+import { paysInto } from '../../../domain/payment/payins.ts';
+import type { Deposit } from '../../../domain/payment/shapes.ts';
+import { familyOf } from '../../../domain/payment/sources.ts';
+import { type Payment, paymentDecider } from '../../../domain/payment/state.ts';
+import { fundingUse, useFunding } from '../../../domain/signing/moneyUse.ts';
+import type { Owed } from '../../../domain/transfer/leg.ts';
+import { objectionToUse, unmatched } from '../../../domain/unmatched.ts';
 
 /**
  * @returns asks again, in one call where all is well: transfers wait for their turn, and a block may leave meanwhile
@@ -116,3 +123,132 @@ export function createUnmatchedProof(
 
 const unproven = (why: string): PayoutBlocked =>
   new PayoutBlocked('fundingUnproven', `nothing is signed before the money is shown that it is paid from: ${why}`);
+
+// Whether money that the log names was paid to this treasury, or earned by credit. Transfers between strangers are on every chain.
+
+export interface OwnMoneyDeps {
+  readonly handle: Handle;
+  readonly store: Pick<EventStore, 'read'>;
+  readonly ingesters: ReadonlyMap<ChainId, Pick<Ingester, 'sharedAddresses'>>;
+  /** Whether a payment's deposit is derived as this treasury's deposits are. */
+  readonly isOwnDeposit: (family: ChainFamily, paymentId: string, deposit: Deposit) => Promise<boolean>;
+}
+
+/** Each method returns why the money is not the treasury's; undefined if it is. */
+export interface OwnMoney {
+  /** @param id of the payment's stream */
+  objectionToPayins(id: string, payment: Payment, payins: readonly Payin[]): Promise<string | undefined>;
+  objectionToWithdrawal(payment: Payment): Promise<string | undefined>;
+  /** @param transfer that no payment takes up, and that is to go back */
+  objectionToUnmatched(transfer: Transfer): Promise<string | undefined>;
+}
+
+export function createOwnMoney({ handle, store, ingesters, isOwnDeposit }: OwnMoneyDeps): OwnMoney {
+  const isShared = ({ chainId, to }: Transfer): boolean =>
+    ingesters.get(chainId)?.sharedAddresses.includes(to) ?? false;
+
+  /** @returns undefined for an own deposit, null if the transfer pays into none of the payment's */
+  async function objectionToDeposit(id: string, { deposits }: Payment, transfer: Transfer) {
+    const family = familyOf(transfer);
+    const deposit = deposits[family];
+    if (!deposit || !paysInto({ [family]: deposit }, transfer)) return null;
+    if (await isOwnDeposit(family, id, deposit)) return undefined;
+    return `the deposit ${deposit.address} of payment ${id} is none of this treasury's: nothing came in there`;
+  }
+
+  async function objectionToUnmatched(transfer: Transfer): Promise<string | undefined> {
+    const notOurs = `${transfer.to} is none of this treasury's addresses`;
+    const id = transferId(transfer);
+    const beyond = (await currentState(handle, unmatched, id))?.beyond;
+    if (!beyond) return isShared(transfer) ? undefined : notOurs;
+    const payment = await currentState(handle, paymentDecider, beyond.paymentId);
+    if (!payment) return `there is no payment ${beyond.paymentId}`;
+    if (payment.payins.some((payin) => payin.id === id))
+      return `payment ${beyond.paymentId} takes transfer ${id} up itself`;
+    const objection = await objectionToDeposit(beyond.paymentId, payment, transfer);
+    return objection === null ? notOurs : objection;
+  }
+
+  /** A payin counts if it pays into a deposit of the payment, or if an operator gave it to the payment as money that no other one takes up. */
+  async function objectionToPayin(id: string, payment: Payment, payin: Payin): Promise<string | undefined> {
+    const objection = await objectionToDeposit(id, payment, payin.transfer);
+    if (objection !== null) return objection;
+    const verdict = (await currentState(handle, unmatched, payin.id))?.verdict;
+    const isGiven = verdict?.kind === 'assigned' && verdict.paymentId === id;
+    if (isGiven) return objectionToUnmatched(payin.transfer);
+    return `transfer ${payin.id} was not made to a deposit of payment ${id}`;
+  }
+
+  return {
+    async objectionToPayins(id, payment, payins) {
+      const { paymentId } = payment.terms;
+      if (paymentId !== id) return `the stream of payment ${id} holds the terms of payment ${paymentId}`;
+      for (const payin of payins) {
+        const objection = await objectionToPayin(id, payment, payin);
+        if (objection !== undefined) return objection;
+      }
+      return undefined;
+    },
+
+    async objectionToWithdrawal(payment) {
+      const { paymentId, appId, createdAt } = payment.terms;
+      const withdrawal = await findWithdrawal(store, { appId, paymentId, createdAt });
+      if (withdrawal && paysOut(payment, withdrawal)) return undefined;
+      return `payment ${paymentId} is no withdrawal that ${appId} has made, or pays another amount or receiver`;
+    },
+
+    objectionToUnmatched,
+  };
+}
+
+// The payment that an incoming transfer pays for, recorded in the log before a signature. An attacker who can append to the log can name one
+// transfer for two payments: it pays for the first one alone. A signer of its own keeps its own record (src/signer/record.ts).
+
+export interface FundingUsesDeps {
+  readonly handle: Handle;
+  readonly clock: Pick<Clock, 'now'>;
+  /** Whether a deposit of the family belongs to one payment by its derivation. */
+  readonly derivesDepositFromPayment: (family: ChainFamily) => boolean;
+}
+
+/** Each method returns why the money pays for something else; undefined if it does not. Repeating a call changes nothing. */
+export interface FundingUses {
+  /** @param id of the payment's stream */
+  useForPayment(id: string, payment: Payment, transfers: readonly Transfer[]): Promise<string | undefined>;
+  /** @param transfer that no payment takes up, and that is to go back */
+  objectionToRefund(transfer: Transfer): Promise<string | undefined>;
+}
+
+export function createFundingUses({ handle, clock, derivesDepositFromPayment }: FundingUsesDeps): FundingUses {
+  /** The derivation of the deposit binds the transfer: it pays into no other payment's. */
+  function isBound({ deposits }: Payment, transfer: Transfer): boolean {
+    const family = familyOf(transfer);
+    const deposit = deposits[family];
+    return deposit !== undefined && derivesDepositFromPayment(family) && paysInto({ [family]: deposit }, transfer);
+  }
+
+  async function use(id: string, transfer: Transfer): Promise<string | undefined> {
+    const now = clock.now();
+    const facts = { cause: 'worker:payouts', appId: null } as const;
+    const used = await handle(fundingUse, transferId(transfer), (state) => useFunding(state, id, now), facts);
+    return isRefusal(used) ? used.message : undefined;
+  }
+
+  return {
+    async useForPayment(id, payment, transfers) {
+      for (const transfer of transfers) {
+        // The use is recorded before the decision about a refund is read, and a refund reads the use after its decision: one of them sees the other.
+        const objection =
+          (isBound(payment, transfer) ? undefined : await use(id, transfer)) ??
+          objectionToUse(await currentState(handle, unmatched, transferId(transfer)), id);
+        if (objection !== undefined) return objection;
+      }
+      return undefined;
+    },
+
+    async objectionToRefund(transfer) {
+      const used = await currentState(handle, fundingUse, transferId(transfer));
+      return used === null ? undefined : `the transfer has paid for payment ${used}: it does not go back`;
+    },
+  };
+}

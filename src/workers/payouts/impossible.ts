@@ -1,14 +1,23 @@
 /** Payouts that cannot be made: after long enough their payments bounce, and what came can go back. */
-
 import { currentState, type Handle, type Handled } from '../../../commands/handle.ts';
-import type { Outgoing } from '../../../commands/outgoing.ts';
 import type { Clock } from '../../../commands/ports.ts';
-import { PayoutBlocked, type PayoutRail } from '../../../commands/transferPorts.ts';
-import type { Refusal } from '../../../domain/decider.ts';
+import {
+  isDecided,
+  loadFrom,
+  type Outgoing,
+  PayoutBlocked,
+  type PayoutRail,
+  type TransferOwners,
+} from '../../../commands/transferPorts.ts';
+import type { ChainId } from '../../../domain/chains.ts';
+import { isRefusal, type Refusal, refuse } from '../../../domain/decider.ts';
 import { bounceImpossible } from '../../../domain/payment/close.ts';
-import type { PaymentState } from '../../../domain/payment/state.ts';
-import { paymentDecider } from '../../../domain/payment/state.ts';
-import { canLand } from '../../../domain/transfer/leg.ts';
+import { type PaymentState, paymentDecider } from '../../../domain/payment/state.ts';
+import { epochMs, hour_ms, type Instant, plus } from '../../../domain/time.ts';
+import { canLand, contenders, liveAttempts, type TransferLeg } from '../../../domain/transfer/leg.ts';
+import { boundedTimes } from '../../lib/cache.ts';
+import type { Worker } from '../engine.ts';
+import { sentOf } from './fate.ts';
 
 type Asking = Pick<PayoutRail, 'account' | 'minedNonce' | 'prepare'>;
 
@@ -52,4 +61,77 @@ export async function giveUpPayout(
   const facts = { cause: 'worker:impossiblePayouts', appId: payment?.terms.appId ?? null } as const;
   const note = why.slice(0, 400);
   return handle(paymentDecider, paymentId, (state) => bounceImpossible(state, note, clock.now()), facts);
+}
+
+// Gives up payouts that their receivers cannot take, once they could not for long enough.
+
+export interface ImpossibleDeps {
+  readonly handle: Handle;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly owners: TransferOwners;
+  readonly rails: ReadonlyMap<ChainId, Pick<PayoutRail, 'account' | 'minedNonce' | 'prepare'>>;
+  /** How long a receiver must have been refused without a break. */
+  readonly after_ms: number;
+  /** Payments whose payout was refused by its token each time since then, or longer. */
+  readonly refusedSince: (since: Instant, max: number) => Promise<readonly RefusedPayout[]>;
+  readonly alarm: (payout: RefusedPayout, message: string) => void;
+}
+
+export interface RefusedPayout {
+  readonly paymentId: string;
+  readonly chainId: ChainId;
+}
+
+/** What is in the way of one that is not given up is looked at again so often. */
+const again_ms = hour_ms;
+
+export function impossibleWorker(deps: ImpossibleDeps): Worker<RefusedPayout> {
+  const { clock, owners, rails, after_ms } = deps;
+  const askAt = boundedTimes();
+  return {
+    name: 'impossiblePayouts',
+    concurrency: 2,
+    async due(max, now) {
+      // Those that were asked about a while ago are in the list as well.
+      const asked = askAt.countAfter(epochMs(now));
+      const refused = await deps.refusedSince(plus(now, -after_ms), max + asked);
+      return refused.filter(({ paymentId }) => (askAt.get(paymentId) ?? 0) <= epochMs(now)).slice(0, max);
+    },
+    keyOf: ({ paymentId }) => paymentId,
+    async act(payout, signal) {
+      const { paymentId, chainId } = payout;
+      const rail = rails.get(chainId);
+      const outgoing = await loadFrom(owners, { kind: 'payout', id: paymentId, part: 1 });
+      if (!rail || !outgoing || !mayBeImpossible(outgoing)) return;
+      const why = await receiverRefused(rail, outgoing, signal);
+      askAt.set(paymentId, epochMs(clock.now()) + again_ms);
+      if (why === undefined) return;
+      const given = await giveUpPayout(deps, paymentId, why);
+      if (isRefusal(given)) throw new Error(`${given.refused}: ${given.message}`);
+      if (given.appended > 0) deps.alarm(payout, `its payout is given up, what came can go back: ${why}`);
+    },
+  };
+}
+
+// What an operator may declare dead, though no node remembers far enough to prove it.
+
+/**
+ * The attempts that can land no more, while no node knows what became of them. Refused as long as one can land, or the nodes know: then it
+ * settles or dies by itself.
+ */
+export async function buriable(
+  rail: Pick<PayoutRail, 'canLand' | 'fate'>,
+  leg: TransferLeg | null | undefined,
+  signal: AbortSignal,
+): Promise<readonly number[] | Refusal> {
+  const live = leg ? liveAttempts(leg) : [];
+  if (!leg || live.length === 0) return refuse('illegalStep', 'no attempt of this waits: there is nothing to bury');
+  for (const attempt of live) {
+    if (await rail.canLand(attempt, signal))
+      return refuse('illegalStep', `attempt ${attempt.attempt} (${attempt.hash}) may still land: wait`);
+  }
+  const fate = await rail.fate(sentOf(leg.order, contenders(leg)), signal);
+  return isDecided(fate)
+    ? refuse('illegalStep', 'the nodes know what became of it: the service records it by itself')
+    : live.map(({ attempt }) => attempt);
 }

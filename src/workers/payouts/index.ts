@@ -1,12 +1,11 @@
 /** What leaves the treasury: one worker per chain drives the transfers of all owners, another looks after their nonces, a third looks again. */
 
-import type { TransferOwners } from '../../../commands/outgoing.ts';
 import { Unavailable } from '../../../commands/ports.ts';
-import type { PayoutRail } from '../../../commands/transferPorts.ts';
+import type { PayoutRail, TransferOwners } from '../../../commands/transferPorts.ts';
 import { type ChainId, chainOf } from '../../../domain/chains.ts';
 import { assert, isRefusal } from '../../../domain/decider.ts';
 import { hour_ms } from '../../../domain/time.ts';
-import { referenceOf, type TransferKey } from '../../../domain/transfer/key.ts';
+import { referenceOf, type TransferKey } from '../../../domain/transfer/shapes.ts';
 import {
   dueTransfers,
   recentTransfers,
@@ -15,34 +14,36 @@ import {
   waitingPayouts,
 } from '../../../queries/transfers.ts';
 import { derivesDepositFromPayment, ownDepositsOf } from '../../chains/families.ts';
-import type { SpentLately } from '../../chains/money/spentLately.ts';
+import type { SpentLately } from '../../chains/money/spending.ts';
 import type { Signers } from '../../chains/open.ts';
 import type { Core } from '../../core.ts';
 import { inTurn } from '../../lib/serialize.ts';
-import { arePayoutsToPause, payoutsArePaused } from '../../postgres/payoutsToPause.ts';
-import { notePayoutWait, payoutsWaitingSince } from '../../postgres/payoutWaits.ts';
+import {
+  arePayoutsToPause,
+  notePayoutWait,
+  payoutsArePaused,
+  payoutsWaitingSince,
+} from '../../postgres/payoutWaits.ts';
 import type { RoleWorker } from '../run.ts';
 import { pausePayouts } from '../treasury/account.ts';
-import { owedOn } from '../treasury/index.ts';
+import { owedOn, strangersOn } from '../treasury/index.ts';
 import { compareOutflows } from '../treasury/outflows.ts';
-import { strangersOn } from '../treasury/strangers.ts';
-import { pauseAfterRestore } from './afterRestore.ts';
-import { auditWorker } from './audit.ts';
+import { auditWorker, createOutflowCheck } from './audit.ts';
 import { batchesWorker, createTogether } from './batches.ts';
-import { createFundingProof, createUnmatchedProof } from './fundingProof.ts';
-import { createFundingUses, type FundingUses } from './fundingUses.ts';
-import { noncesWorker } from './nonces.ts';
+import { noncesWorker } from './cancels.ts';
+import {
+  createFundingProof,
+  createFundingUses,
+  createOwnMoney,
+  createUnmatchedProof,
+  type FundingUses,
+  type OwnMoney,
+} from './fundingProof.ts';
+import { impossibleWorker } from './impossible.ts';
 import { numberingMemory } from './numberingAccounts.ts';
-import { operationOwner } from './operations.ts';
-import { createOutflowCheck } from './outflows.ts';
-import { payoutOwner, refundOwner } from './owners.ts';
-import { batchOwner } from './owners_batches.ts';
-import { createOwnMoney, type OwnMoney } from './ownMoney.ts';
-import { createRecall } from './recall.ts';
-import type { OwedOn } from './spare.ts';
-import { impossibleWorker } from './transfers_impossible.ts';
-import { unmatchedRefundOwner } from './unmatched.ts';
-import { createUnderway } from './unsettledAmounts.ts';
+import { batchOwner, operationOwner, payoutOwner, refundOwner, unmatchedRefundOwner } from './owners.ts';
+import { createRecall, pauseAfterRestore } from './recall.ts';
+import { createUnderway, type OwedOn } from './unsettledAmounts.ts';
 import { transfersWorker, transfersWorkerName } from './worker.ts';
 
 /** As many as the signers remember. */

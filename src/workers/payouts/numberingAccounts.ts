@@ -1,15 +1,47 @@
 /** The accounts whose nonces number transfers: which one takes a transfer, whether it may, and how a nonce is taken. */
+
 import { hash } from 'node:crypto';
 import { currentState, type Handle } from '../../../commands/handle.ts';
-import type { Clock } from '../../../commands/ports.ts';
+import { type Clock, Unavailable } from '../../../commands/ports.ts';
 import type { NumberingAccount, PayoutRail } from '../../../commands/transferPorts.ts';
 import { assert, type Cause, isRefusal, type Refusal, refuse } from '../../../domain/decider.ts';
 import { epochMs } from '../../../domain/time.ts';
 import type { Moved, Purpose } from '../../../domain/treasury/events.ts';
-import { assignNonce, nonceOf, openAndAssign, openTreasury, unminedOf } from '../../../domain/treasury/nonces.ts';
-import { behindChain, objectionTo, whilePaused } from '../../../domain/treasury/objections.ts';
+import {
+  assignNonce,
+  behindChain,
+  nonceOf,
+  objectionTo,
+  openAndAssign,
+  openTreasury,
+  unminedOf,
+  whilePaused,
+} from '../../../domain/treasury/nonces.ts';
 import { type TreasuryState, treasury, treasuryInstance } from '../../../domain/treasury/state.ts';
-import { createReserved, type Reserved } from './reserved.ts';
+
+/**
+ * What transfers that are being prepared will take of the treasury's tokens. They ask their chain side by side, before any of them has a
+ * nonce: each counts those that reserved before it, so that all of them together stay within what the treasury holds.
+ */
+export interface Reserved {
+  /** Reserves, and says what others have reserved of the token by then, in smallest units. A second time it says so anew. */
+  take(reference: string, token: string, amount: bigint): bigint;
+  release(reference: string): void;
+}
+
+/** The caller bounds how many are prepared at a time. */
+export function createReserved(): Reserved {
+  const held = new Map<string, { readonly token: string; readonly amount: bigint }>();
+  return {
+    take(reference, token, amount) {
+      let others = 0n;
+      for (const [own, each] of held) if (own !== reference && each.token === token) others += each.amount;
+      held.set(reference, { token, amount });
+      return others;
+    },
+    release: (reference) => void held.delete(reference),
+  };
+}
 
 export interface NumberingDeps {
   readonly handle: Handle;
@@ -258,4 +290,21 @@ export async function stateOf(
   const state = await currentState(handle, treasury, treasuryInstance(rail.chainId, account));
   memory.states.set(account, state);
   return state;
+}
+
+const answer_ms = 15_000;
+
+/** What tells of a treasury's account where its history begins. */
+export type OpeningRail = Pick<PayoutRail, 'chainId' | 'account' | 'provenNonce' | 'minedNonce'>;
+
+/**
+ * Where the history of an account begins: its next nonce, not on one node's word; 0 on a chain without nonces.
+ * @throws Unavailable while nodes do not agree
+ */
+export async function firstNonceOf(rail: OpeningRail): Promise<bigint> {
+  if (!rail.provenNonce) return (await rail.minedNonce(AbortSignal.timeout(answer_ms))) ?? 0n;
+  const proven = await rail.provenNonce();
+  if (proven === null)
+    throw new Unavailable(`the nodes of chain ${rail.chainId} do not agree on the next nonce of ${rail.account}`);
+  return proven;
 }

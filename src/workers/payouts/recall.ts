@@ -1,18 +1,15 @@
 /** The signers' hourly limits go on after a restart, and when another instance takes over: what was signed within the hour is in the log. */
 import { ChainBroken } from '../../../commands/codec.ts';
-import { loadFrom, type TransferOwners } from '../../../commands/outgoing.ts';
 import type { Clock } from '../../../commands/ports.ts';
+import { loadFrom, type TransferOwners } from '../../../commands/transferPorts.ts';
 import type { ChainId } from '../../../domain/chains.ts';
-import { isCoin } from '../../../domain/coins.ts';
-import { microUsdDecimals, parseAmount } from '../../../domain/money.ts';
-import { type CoinPrice, coinInMicroUsd } from '../../../domain/payment/payoutCost.ts';
+import { isCoin, microUsdDecimals, parseAmount } from '../../../domain/money.ts';
+import { type CoinPrice, coinInMicroUsd } from '../../../domain/payment/fees.ts';
 import { epochMs, hour_ms, type Instant, minute_ms, plus } from '../../../domain/time.ts';
-import { moneyLeaves, referenceOf, type TransferKey } from '../../../domain/transfer/key.ts';
-import type { SignedAttempt } from '../../../domain/transfer/shapes.ts';
+import { moneyLeaves, referenceOf, type SignedAttempt, type TransferKey } from '../../../domain/transfer/shapes.ts';
 import type { RecentTransfer } from '../../../queries/transfers.ts';
 import { signedCost } from '../../chains/money/signedCost.ts';
-import { spenderOf } from '../../chains/money/spending.ts';
-import type { Spent, SpentLately } from '../../chains/money/spentLately.ts';
+import { type Spent, type SpentLately, spenderOf } from '../../chains/money/spending.ts';
 import { inParallel } from '../../lib/mapLimit.ts';
 
 export interface RecallDeps {
@@ -92,4 +89,32 @@ function upToMicro(amount: string): bigint {
   const cut = parseAmount(`${whole}.${fraction.slice(0, microUsdDecimals) || '0'}`, microUsdDecimals);
   const down = typeof cut === 'bigint' ? cut : 0n;
   return /[1-9]/.test(fraction.slice(microUsdDecimals)) ? down + 1n : down;
+}
+
+/** After the log was restored from a backup, nothing is signed on a chain before its payouts are paused in the log. */
+
+/**
+ * @param toPause whether the log was restored and they are not paused yet
+ * @param pause crash behind it: they are paused once more, which changes nothing
+ * @returns asked before transfers are looked for; throws while it cannot be known or done
+ */
+export function pauseAfterRestore({
+  toPause,
+  pause,
+  paused,
+}: {
+  readonly toPause: () => Promise<boolean>;
+  readonly pause: () => Promise<void>;
+  readonly paused: () => Promise<unknown>;
+}): () => Promise<void> {
+  // A log is restored while no service runs: asked once.
+  let isDone = false;
+  return async () => {
+    if (isDone) return;
+    if (await toPause()) {
+      await pause();
+      await paused();
+    }
+    isDone = true;
+  };
 }

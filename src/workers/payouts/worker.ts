@@ -1,24 +1,181 @@
 /** Drives each transfer that is owed on one chain until it is settled: whatever its owner's step says, one step after the other. */
-
-import { nothingToProve, type Outgoing, type TransferOwners } from '../../../commands/outgoing.ts';
-import { type Fate, isDecided, PayoutBlocked, SigningRefused } from '../../../commands/transferPorts.ts';
+import type { Clock, CrashPoint } from '../../../commands/ports.ts';
+import {
+  BroadcastRefused,
+  type Fate,
+  isDecided,
+  loadFrom,
+  nothingToProve,
+  type Outgoing,
+  PayoutBlocked,
+  type PayoutRail,
+  SigningRefused,
+  type TransferOwners,
+} from '../../../commands/transferPorts.ts';
 import type { ChainId } from '../../../domain/chains.ts';
 import { assert, isRefusal, type Refusal } from '../../../domain/decider.ts';
-import { epochMs, type Instant } from '../../../domain/time.ts';
-import { floatTaken } from '../../../domain/transfer/form.ts';
-import { referenceOf, type TransferKey } from '../../../domain/transfer/key.ts';
+import { epochMs, hour_ms, type Instant, instant, minute_ms } from '../../../domain/time.ts';
 import { contenders, isSpent, liveAttempts } from '../../../domain/transfer/leg.ts';
-import type { SignedAttempt } from '../../../domain/transfer/shapes.ts';
+import { floatTaken, referenceOf, type SignedAttempt, type TransferKey } from '../../../domain/transfer/shapes.ts';
 import { accountReasons } from '../../../domain/transfer/waiting.ts';
+import { boundedTimes } from '../../lib/cache.ts';
 import type { Worker } from '../engine.ts';
 import { giveUpNonce } from './cancels.ts';
-import { knownFate, sentOf } from './fate.ts';
-import { createLoading } from './loading.ts';
-import { createTransferNews, type TransferNewsDeps } from './news.ts';
-import { createSending, rebroadcast_ms, type SendingDeps } from './sending.ts';
+import { createTransferNews, knownFate, sentOf, stuckAfter_ms, type TransferNewsDeps } from './fate.ts';
 import { mustWait, type SignDeps, signTransfer } from './sign.ts';
 import type { Underway } from './unsettledAmounts.ts';
-import { createWaits } from './waits.ts';
+
+// A transfer's stream is read before anything is done for it. To know it as this process last did is enough where nothing is done: what has
+// just been seen to owe nothing stays in the list until the read models know of it, and many wait for the same account. And what was just
+// ordered is as it was appended.
+
+/** After so long somebody else's word is heard. */
+const heardAfter_ms = 2_000;
+
+export interface LoadingDeps {
+  readonly clock: Pick<Clock, 'now'>;
+  readonly owners: TransferOwners;
+}
+
+export interface Loading {
+  /** As an action on it begins. Undefined where nothing is to be done. @param mustWait whether it is left alone as it was last known */
+  first(key: TransferKey, mustWait: (known: Outgoing) => boolean): Promise<Outgoing | undefined>;
+  /** After a step was taken. */
+  next(key: TransferKey, taken: Pick<Outgoing, 'step'>): Promise<Outgoing | undefined>;
+}
+
+export function createLoading({ clock, owners }: LoadingDeps): Loading {
+  const readAt = boundedTimes();
+  const asKnown = (key: TransferKey) => loadFrom(owners, key, { asKnown: true });
+
+  function read(key: TransferKey): Promise<Outgoing | undefined> {
+    readAt.set(referenceOf(key), epochMs(clock.now()));
+    return loadFrom(owners, key);
+  }
+
+  return {
+    async first(key, mustWait) {
+      const age_ms = epochMs(clock.now()) - (readAt.get(referenceOf(key)) ?? Number.NEGATIVE_INFINITY);
+      if (age_ms >= heardAfter_ms) return read(key);
+      const known = await asKnown(key);
+      return known === undefined || isIdle(known) || mustWait(known) ? undefined : read(key);
+    },
+    async next(key, { step }) {
+      const known = await asKnown(key);
+      return known === undefined || isIdle(known) || step.do === 'order' ? known : read(key);
+    },
+  };
+}
+
+const isIdle = ({ step }: Outgoing): boolean => step.do === 'done' || step.do === 'hold';
+
+// Recorded bytes are sent until their fate is known, now and then, and it is remembered how long every node refuses them.
+
+export interface SendingDeps {
+  readonly clock: Pick<Clock, 'now'>;
+  readonly crash: CrashPoint;
+  readonly rail: Pick<PayoutRail, 'broadcast' | 'refusalKind'>;
+  /** Told each time that every node that answers refuses bytes. @param kind what they mean, in one word */
+  readonly refused?: (kind: string, detail: string) => void;
+}
+
+/** Bytes that the chain does not show are sent again so often. */
+export const rebroadcast_ms = 4_000;
+
+export function createSending({ clock, crash, rail, refused }: SendingDeps) {
+  const sentAt = boundedTimes();
+  /** Since when every node that answers refuses what a transfer sends. */
+  const refusedSince = boundedTimes();
+  const now_ms = () => epochMs(clock.now());
+
+  return {
+    /** Whether this process has sent it. */
+    hasSent: ({ hash }: SignedAttempt): boolean => sentAt.get(hash) !== undefined,
+
+    isRefusedForLong: ({ purpose }: Outgoing): boolean =>
+      now_ms() - (refusedSince.get(purpose.reference) ?? Number.POSITIVE_INFINITY) >= stuckAfter_ms,
+
+    /** Sends the latest attempt alone: it has outbid the others, and a node's refusal of those must not stop it. @throws BroadcastRefused, ChainUnavailable */
+    async send({ purpose: { kind, reference } }: Outgoing, { hash, bytes }: SignedAttempt): Promise<void> {
+      if (now_ms() - (sentAt.get(hash) ?? 0) < rebroadcast_ms) return;
+      sentAt.set(hash, now_ms());
+      await crash(`${kind}.beforeBroadcast`);
+      await rail.broadcast(bytes).catch((error) => {
+        // Nodes that do not answer refuse nothing.
+        if (error instanceof BroadcastRefused) noteRefused(reference, error);
+        else refusedSince.delete(reference);
+        throw error;
+      });
+      refusedSince.delete(reference);
+      await crash(`${kind}.afterBroadcast`);
+    },
+  };
+
+  function noteRefused(reference: string, { refusals }: BroadcastRefused): void {
+    if (refusedSince.get(reference) === undefined) refusedSince.set(reference, now_ms());
+    for (const detail of refusals) refused?.(rail.refusalKind?.(detail) ?? 'other', detail);
+  }
+}
+
+// How long a transfer that cannot go on now is left alone. Waiting is no failure: nothing is set aside for it.
+
+/** What waits for float, gas or an operator is tried again so often. */
+const retry_ms = 5_000;
+
+/**
+ * A token seldom takes back a refusal, spent attempts wait for an operator, and nodes are seldom mended at once: such transfers are tried
+ * ever more rarely, up to these pauses, so that many of them do not hold up the others.
+ */
+const rarely_ms: Readonly<Record<string, number>> = {
+  refusedByToken: hour_ms,
+  formUnknown: hour_ms,
+  attemptsSpent: hour_ms,
+  fundingUnproven: minute_ms,
+  perHour: minute_ms,
+  appPerHour: minute_ms,
+  coinPerHour: minute_ms,
+  owed: minute_ms,
+  addressNotInBook: minute_ms,
+};
+
+export type Waits = ReturnType<typeof createWaits>;
+
+/** @param look_ms how often it is asked whether an account is free again */
+export function createWaits(clock: Pick<Clock, 'now'>, look_ms: number) {
+  const recheckAt = boundedTimes();
+  /** Until when nothing is tried for an app that has used up its share: what one of its transfers was told the others need not ask. */
+  const appFullUntil = boundedTimes();
+  const now_ms = () => epochMs(clock.now());
+
+  function pause_ms(reason: string, waited_ms: number): number {
+    if (reason === 'treasuryBusy') return look_ms;
+    return Math.min(Math.max(retry_ms, waited_ms / 2), rarely_ms[reason] ?? retry_ms);
+  }
+
+  return {
+    isDue: (reference: string, now: Instant): boolean => (recheckAt.get(reference) ?? 0) <= epochMs(now),
+    /** How many are left alone. */
+    count: (now: Instant): number => recheckAt.countAfter(epochMs(now)),
+    next(now: Instant): Instant | null {
+      const next_ms = recheckAt.nextAfter(epochMs(now));
+      return Number.isFinite(next_ms) ? instant(next_ms) : null;
+    },
+    pause: (reference: string, duration_ms: number): void => recheckAt.set(reference, now_ms() + duration_ms),
+
+    /** Left alone for as long as the reason deserves; what can land already is looked at as often as ever. */
+    wait({ purpose, leg, appId, owedSince }: Outgoing, reason: string): void {
+      const waited_ms = liveAttempts(leg).length === 0 ? now_ms() - epochMs(owedSince) : 0;
+      recheckAt.set(purpose.reference, now_ms() + pause_ms(reason, waited_ms));
+      if (reason === 'appPerHour' && appId !== null && !isFull(appId)) appFullUntil.set(appId, now_ms() + retry_ms);
+    },
+
+    isAppFull: ({ appId, leg }: Outgoing): boolean => appId !== null && liveAttempts(leg).length === 0 && isFull(appId),
+  };
+
+  function isFull(appId: string): boolean {
+    return (appFullUntil.get(appId) ?? 0) > now_ms();
+  }
+}
 
 export interface TransfersDeps
   extends Omit<SignDeps, 'unsettled' | 'stillFunded' | 'waited'>,

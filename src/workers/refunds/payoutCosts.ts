@@ -1,10 +1,10 @@
 /** What payouts cost on each chain, in dollars: at the fees that its nodes ask for, within the last seconds, and the coin's configured price. */
 
+import type { PayoutCostOf } from '../../../commands/createPayment.ts';
 import { type Clock, Unavailable } from '../../../commands/ports.ts';
-import type { PayoutCostOf } from '../../../commands/pricePayment.ts';
 import { PayoutBlocked, type PayoutRail } from '../../../commands/transferPorts.ts';
 import type { ChainId } from '../../../domain/chains.ts';
-import { coinInMicroUsd } from '../../../domain/payment/payoutCost.ts';
+import { coinInMicroUsd } from '../../../domain/payment/fees.ts';
 import { epochMs } from '../../../domain/time.ts';
 import type { CoinSettings } from '../../chains/money/coins.ts';
 import { ChainUnavailable } from '../../chains/node/nodes.ts';

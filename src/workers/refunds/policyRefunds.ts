@@ -7,7 +7,7 @@ import { provenPolicyRefunds } from '../../../domain/payment/policy.ts';
 import type { Refundable } from '../../../domain/payment/refund.ts';
 import type { Payment } from '../../../domain/payment/state.ts';
 import { epochMs, hour_ms, type Instant } from '../../../domain/time.ts';
-import { boundedTimes } from '../../lib/boundedMap.ts';
+import { boundedTimes } from '../../lib/cache.ts';
 import type { Worker } from '../engine.ts';
 
 export interface PolicyRefundsDeps {

@@ -3,10 +3,14 @@ import type { Clock } from '../../../commands/ports.ts';
 import type { ChainId } from '../../../domain/chains.ts';
 import { type Decision, isRefusal, type Refusal } from '../../../domain/decider.ts';
 import type { TreasuryEvent } from '../../../domain/treasury/events.ts';
-import { openTreasury } from '../../../domain/treasury/nonces.ts';
-import { explainNonces, pausePayouts as pause, resumePayouts as resume } from '../../../domain/treasury/objections.ts';
+import {
+  explainNonces,
+  openTreasury,
+  pausePayouts as pause,
+  resumePayouts as resume,
+} from '../../../domain/treasury/nonces.ts';
 import { type TreasuryState, treasury, treasuryInstance } from '../../../domain/treasury/state.ts';
-import { firstNonceOf, type OpeningRail } from '../payouts/firstNonce.ts';
+import { firstNonceOf, type OpeningRail } from '../payouts/numberingAccounts.ts';
 
 interface Deps {
   readonly handle: Handle;

@@ -5,19 +5,22 @@
 
 import type { AccountHistory, AccountTransaction, Change } from '../../../commands/accountHistory.ts';
 import type { Handle } from '../../../commands/handle.ts';
-import { loadFrom, type Outgoing, type TransferOwners } from '../../../commands/outgoing.ts';
 import type { AddressBook, Clock } from '../../../commands/ports.ts';
-import type { PayoutRail, Sent } from '../../../commands/transferPorts.ts';
+import {
+  loadFrom,
+  type Outgoing,
+  type PayoutRail,
+  type Sent,
+  type TransferOwners,
+} from '../../../commands/transferPorts.ts';
 import { type ChainId, chainOf, tokenAt } from '../../../domain/chains.ts';
-import { coinAddress, coinOf } from '../../../domain/coins.ts';
 import { assert, isRefusal, type Refusal, refuse } from '../../../domain/decider.ts';
-import { formatAmount } from '../../../domain/money.ts';
+import { coinAddress, coinOf, formatAmount } from '../../../domain/money.ts';
 import type { Instant } from '../../../domain/time.ts';
-import type { PurposeKind, TransferKey } from '../../../domain/transfer/key.ts';
-import type { AssetRef } from '../../../domain/transfer/shapes.ts';
+import type { AssetRef, PurposeKind, TransferKey } from '../../../domain/transfer/shapes.ts';
 import { adoptTransaction } from '../../../domain/treasury/adopting.ts';
 import { treasury, treasuryInstance } from '../../../domain/treasury/state.ts';
-import type { OperatorBy } from './operator.ts';
+import type { OperatorBy } from './operations.ts';
 import type { Stranger } from './unknownTransactions.ts';
 
 export interface AdoptDeps {

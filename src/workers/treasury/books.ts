@@ -4,8 +4,15 @@ import { HistoryTooLong, type Standing, StandingDisputed } from '../../../comman
 import { type BooksAccount, type BooksDeps, loadBooks, openBooksOf, recordLookAt } from '../../../commands/books.ts';
 import type { ChainId } from '../../../domain/chains.ts';
 import { epochMs, minute_ms } from '../../../domain/time.ts';
-import { type Amounts, isNothing, textsOf } from '../../../domain/treasury/amounts.ts';
-import { type Books, type BooksState, networksClosedIn, openIn } from '../../../domain/treasury/booksState.ts';
+import {
+  type Amounts,
+  type Books,
+  type BooksState,
+  isNothing,
+  networksClosedIn,
+  openIn,
+  textsOf,
+} from '../../../domain/treasury/booksState.ts';
 import type { Worker } from '../engine.ts';
 
 export interface BooksWorkerDeps extends BooksDeps {

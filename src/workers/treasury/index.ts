@@ -1,14 +1,33 @@
 /** What orders of withdrawals stand on. */
-
-import { coinOf } from '../../../domain/coins.ts';
-import { assert } from '../../../domain/decider.ts';
-import { microUsdDecimals, parseAmount } from '../../../domain/money.ts';
+import type { BooksAccount, BooksDeps, Range, Recorded } from '../../../commands/books.ts';
+import { currentState } from '../../../commands/handle.ts';
+import type { PaidDeposit } from '../../../commands/sweeps/ports.ts';
+import type { SweepDeps } from '../../../commands/sweeps/sweep.ts';
+import type { TransferOwners } from '../../../commands/transferPorts.ts';
+import type { ChainId } from '../../../domain/chains.ts';
+import { assert, type Cause } from '../../../domain/decider.ts';
+import { coinOf, microUsdDecimals, parseAmount } from '../../../domain/money.ts';
+import { paymentDecider } from '../../../domain/payment/state.ts';
+import { terminalStatuses } from '../../../domain/payment/view.ts';
+import { hour_ms, minute_ms, plus } from '../../../domain/time.ts';
 import type { Sql } from '../../../projections/sql.ts';
+import { depositsAmong, type MovementsOf, movedBetween, movedIn } from '../../../queries/books.ts';
+import { paidDeposits } from '../../../queries/payins.ts';
 import { openObligations } from '../../../queries/payouts.ts';
+import { openTransfersOf, recordedHashes, transfersToAsk } from '../../../queries/recorded.ts';
 import { owedCoin } from '../../../queries/treasury.ts';
 import { addressBook } from '../../chains/families.ts';
+import type { OpenChain } from '../../chains/family.ts';
 import type { Core } from '../../core.ts';
-import type { OwedOn } from '../payouts/spare.ts';
+import { createCursors } from '../../postgres/cursors.ts';
+import { createFailures } from '../../postgres/failures.ts';
+import { unexplainedName } from '../payins/unexplained.ts';
+import type { OwedOn } from '../payouts/unsettledAmounts.ts';
+import type { RoleWorker } from '../run.ts';
+import type { AdoptDeps } from './adopt.ts';
+import { booksWorker } from './books.ts';
+import { sweepsWorker } from './sweeps.ts';
+import type { StrangersDeps } from './unknownTransactions.ts';
 import type { WithdrawDeps } from './withdraw.ts';
 
 /** What a chain's treasury owes, as the read models have it. */
@@ -51,4 +70,131 @@ export function withdrawals({ config, handle, clock, chains, database, caughtUp 
       perTransfer_microUsd: inMicroUsd(config.signer.perTransfer_usd),
     },
   };
+}
+
+// What the search for transactions that the log does not know stands on.
+
+/** Read models must know what was signed a moment ago: they are waited for. */
+export function strangersOn(core: Core, chainId: ChainId, owners: TransferOwners): StrangersDeps & AdoptDeps {
+  const { clock, chains, database, caughtUp } = core;
+  const chain = chains.get(chainId);
+  assert(chain !== undefined, 'a chain that is asked about is configured');
+  return {
+    handle: core.handle,
+    clock,
+    rail: chain.rail,
+    history: chain.history,
+    owners,
+    addresses: addressBook,
+    recorded: async (hashes, since) => {
+      await caughtUp();
+      return recordedHashes(database, { chainId, hashes, since });
+    },
+    toAsk: (since) => transfersToAsk(database, { chainId, since }),
+    async payinsReadTo() {
+      const cursors = createCursors(database);
+      const ends = [...chains].map(([id, { ingester }]) =>
+        cursors.scannedTo(
+          id,
+          ingester.passes.filter((pass) => pass !== 'head'),
+        ),
+      );
+      const [earliest = null] = (await Promise.all(ends)).toSorted((a, b) => ((a ?? '') < (b ?? '') ? -1 : 1));
+      return earliest;
+    },
+    openTransfers: async (asset, amount) => {
+      await caughtUp();
+      return openTransfersOf(database, { chainId, asset, amount });
+    },
+  };
+}
+
+// What the books of the treasury's accounts stand on, for the worker that watches them and for the operator's tool.
+
+const booksIdle_ms = 15_000;
+
+/** The account itself, and those that number its transfers. @throws ChainUnavailable */
+export async function booksAccountsOf(
+  { rail, ingester }: OpenChain,
+  signal: AbortSignal,
+): Promise<readonly BooksAccount[]> {
+  const { chainId, account: own } = rail;
+  const numbering = (await rail.numberingAccounts?.(signal)) ?? [];
+  const accounts = new Set([own, ...numbering.map(({ account }) => account)]);
+  const shared = ingester.sharedAddresses.includes(own) ? ingester.sharedAddresses : [];
+  return [...accounts].map((account) => ({ chainId, account, payinAddresses: account === own ? shared : [] }));
+}
+
+export const movementsOf = ({ chainId, account, payinAddresses }: BooksAccount, range: Range): MovementsOf => ({
+  chainId,
+  account,
+  accounts: [...new Set([account, ...payinAddresses])],
+  ...range,
+});
+
+const recordedIn = (sql: Sql): Recorded => ({
+  moved: (of, range) => movedBetween(sql, movementsOf(of, range)),
+  hashes: (of, range) => movedIn(sql, movementsOf(of, range)),
+  deposits: (addresses) => depositsAmong(sql, addresses),
+});
+
+export const booksDeps = (
+  { workHandle, clock, database }: Pick<Core, 'workHandle' | 'clock' | 'database'>,
+  { history }: OpenChain,
+): BooksDeps => ({ handle: workHandle, clock, history, recorded: recordedIn(database) });
+
+export const booksWorkers = (core: Core): readonly RoleWorker[] =>
+  [...core.chains].map(([chainId, chain]) => ({
+    worker: booksWorker(
+      {
+        ...booksDeps(core, chain),
+        accounts: (signal) => booksAccountsOf(chain, signal),
+        alarm: core.telemetry.alarm,
+      },
+      chainId,
+    ),
+    idle_ms: booksIdle_ms,
+  }));
+
+// Sweeps as this process can order them: no key is needed for that.
+
+/** Whose deposits are asked about: those that money came to lately, by command all. */
+const lately_ms = 30 * 24 * hour_ms;
+
+/** Undefined for a chain that needs none, or is not served. @param lately leaves out what came longer ago */
+export function sweepDepsFor(
+  { chains, config, workHandle: handle, clock, crash, database }: Core,
+  chainId: ChainId,
+  by: Cause,
+  { lately = false } = {},
+): SweepDeps | undefined {
+  const sweep = chains.get(chainId)?.openSweep?.((paymentId) => currentState(handle, paymentDecider, paymentId));
+  const coin = config.chains.find((setting) => setting.chainId === chainId)?.coin;
+  if (!sweep || !coin) return undefined;
+  const statuses = terminalStatuses;
+  const since = () => (lately ? { since: plus(clock.now(), -lately_ms) } : {});
+  const paid = (after: PaidDeposit | null, max: number) =>
+    paidDeposits(database, chainId, { statuses, after: after?.paymentId ?? '', max, ...since() });
+  const failures = createFailures(database);
+  const readUnrecorded = (address: string) =>
+    failures.note(unexplainedName(chainId), address, 'a sweep found money that is not recorded', clock.now());
+  return { handle, clock, crash, by, sweep, coin, paid, readUnrecorded };
+}
+
+/** None where the configuration does not ask for it. */
+export function sweepWorkers(core: Core): readonly RoleWorker[] {
+  const { config, telemetry } = core;
+  const { every_min, least_microUsd } = config.sweeps;
+  if (every_min === null) return [];
+  const swept = config.chains.flatMap(({ chainId, sweepGasPriceMax: gasPriceMax = null }) => {
+    const deps = sweepDepsFor(core, chainId, 'worker:sweeps', { lately: true });
+    return deps ? [[chainId, { deps, limits: { least_microUsd, gasPriceMax, evenAtALoss: false } }] as const] : [];
+  });
+  const worker = sweepsWorker({
+    chains: new Map(swept),
+    every_ms: every_min * minute_ms,
+    tell: (chainId, summary) => telemetry.logger.info({ chainId, ...summary }, 'deposits were swept'),
+    waits: (chainId, why) => telemetry.logger.info({ chainId }, `sweeps wait: ${why}`),
+  });
+  return swept.length > 0 ? [{ worker, idle_ms: minute_ms }] : [];
 }

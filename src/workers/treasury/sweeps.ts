@@ -1,11 +1,10 @@
 /** Sweeps by schedule: every so often each chain's deposits are looked at, and what is worth it is ordered to the treasury. */
 
-import { type SweepDeps, type SweepNews, sweepAll } from '../../../commands/sweeps/sweep.ts';
-import type { SweepLimits } from '../../../commands/sweeps/worth.ts';
+import { type SweepDeps, type SweepLimits, type SweepNews, sweepAll } from '../../../commands/sweeps/sweep.ts';
 import { PayoutBlocked } from '../../../commands/transferPorts.ts';
 import type { ChainId } from '../../../domain/chains.ts';
 import { epochMs, instant } from '../../../domain/time.ts';
-import { boundedTimes } from '../../lib/boundedMap.ts';
+import { boundedTimes } from '../../lib/cache.ts';
 import type { Worker } from '../engine.ts';
 
 export interface SweptChain {

@@ -2,12 +2,16 @@
 
 import type { AccountHistory, AccountTransaction } from '../../../commands/accountHistory.ts';
 import { currentState, type Handle } from '../../../commands/handle.ts';
-import { loadFrom, type TransferOwners } from '../../../commands/outgoing.ts';
 import type { Clock } from '../../../commands/ports.ts';
-import type { NumberingAccount, PayoutRail } from '../../../commands/transferPorts.ts';
+import {
+  loadFrom,
+  type NumberingAccount,
+  type PayoutRail,
+  type TransferOwners,
+} from '../../../commands/transferPorts.ts';
 import { chainOf } from '../../../domain/chains.ts';
 import { day_ms, epochMs, type Instant, instant, minute_ms, plus } from '../../../domain/time.ts';
-import { keyOf, type TransferKey } from '../../../domain/transfer/key.ts';
+import { keyOf, type TransferKey } from '../../../domain/transfer/shapes.ts';
 import { type TreasuryState, treasury, treasuryInstance } from '../../../domain/treasury/state.ts';
 import { numberingAccountsOf, numberingMemory } from '../payouts/numberingAccounts.ts';
 

@@ -4,9 +4,14 @@ import { eventCodec } from '../../../commands/codec.ts';
 import { currentState, type Handle, readStream } from '../../../commands/handle.ts';
 import { webhookSecretContext } from '../../../commands/merchantRegistration.ts';
 import type { EventStore } from '../../../commands/ports.ts';
-import { createSendWebhook, type SendWebhook } from '../../../commands/sendWebhook.ts';
-import { bodyDigest } from '../../../commands/webhookSignature.ts';
-import { createRedeliver, createSendTest, redeliveryIdOf } from '../../../commands/webhooksByHand.ts';
+import {
+  bodyDigest,
+  createRedeliver,
+  createSendTest,
+  createSendWebhook,
+  redeliveryIdOf,
+  type SendWebhook,
+} from '../../../commands/sendWebhook.ts';
 import { assert, isRefusal } from '../../../domain/decider.ts';
 import { merchant } from '../../../domain/merchant/state.ts';
 import { getDelivery, listDeliveries } from '../../../queries/deliveries.ts';
@@ -16,8 +21,8 @@ import type { Core } from '../../core.ts';
 import { joined } from '../../lib/coalesce.ts';
 import { randomIds } from '../../process/system.ts';
 import { createAddressCheck } from '../../security/publicAddress.ts';
-import { createWebhookBodies } from './webhookBody.ts';
 import { createWebhookPost } from './webhookPost.ts';
+import { createWebhookBodies } from './webhooks.ts';
 
 interface Deciding {
   readonly handle: Handle;

@@ -1,8 +1,15 @@
+import type { Codec } from '../../../commands/codec.ts';
+import type { EventStore } from '../../../commands/ports.ts';
 import type { SendWebhook } from '../../../commands/sendWebhook.ts';
+import { assert, fold, type StoredEvent } from '../../../domain/decider.ts';
+import type { PaymentEvent } from '../../../domain/payment/events.ts';
+import { sampleWebhookData, webhookData } from '../../../domain/payment/payload.ts';
+import { paymentDecider } from '../../../domain/payment/state.ts';
+import { viewOf } from '../../../domain/payment/view.ts';
 import type { Instant } from '../../../domain/time.ts';
-import { sentByItself } from '../../../domain/webhook.ts';
+import { sentByItself, type WebhookStart } from '../../../domain/webhook.ts';
 import type { DueWebhook } from '../../../queries/work.ts';
-import { boundedMap } from '../../lib/boundedMap.ts';
+import { boundedMap } from '../../lib/cache.ts';
 import type { Worker } from '../engine.ts';
 
 export interface WebhookWorkerDeps {
@@ -37,4 +44,45 @@ export function createWebhookWorker({ due, send, perAppMax }: WebhookWorkerDeps)
       over.set(delivery.deliveryId, true);
     },
   };
+}
+
+// What a webhook says: the same bytes whenever they are made from the same start.
+
+export interface WebhookBodyDeps {
+  readonly store: Pick<EventStore, 'read'>;
+  readonly codec: Pick<Codec, 'read'>;
+}
+
+export type WebhookBodyOf = (start: WebhookStart) => Promise<Uint8Array>;
+
+/** More than a flood of payins can leave in a payment's stream. */
+const eventsMax = 10_000;
+
+/** The payment as it was at the event told of, never today's, which may already show a payout. Of a test a made-up payment. */
+export function createWebhookBodies({ store, codec }: WebhookBodyDeps): WebhookBodyOf {
+  return async (start) => {
+    const { deliveryId, eventType, paymentId, eventId, eventRevision } = start;
+    const write = (timestamp: string, data: object): Uint8Array =>
+      Buffer.from(JSON.stringify({ event_id: deliveryId, type: eventType, timestamp, data }), 'utf8');
+    if (paymentId === null || eventId === null || eventRevision === null) {
+      return write(start.startedAt, sampleWebhookData(start.appId, start.startedAt));
+    }
+    const events = await paymentUpTo({ paymentId, eventId }, BigInt(eventRevision));
+    const at = events.at(-1)?.metadata.at ?? start.startedAt;
+    return write(at, webhookData(viewOf(folded(events), at)));
+  };
+
+  async function paymentUpTo({ paymentId, eventId }: { paymentId: string; eventId: string }, revision: bigint) {
+    assert(revision < eventsMax, `payment ${paymentId}: event ${revision} is beyond the ${eventsMax} a webhook reads`);
+    const events = await store.read(`payment-${paymentId}`, { from: 0n, max: Number(revision) + 1 });
+    assert(events.at(-1)?.id === eventId, `payment ${paymentId} has no event ${eventId} at revision ${revision}`);
+    return events;
+  }
+
+  function folded(events: readonly StoredEvent[]) {
+    const known = events.map(codec.read).filter((event) => event !== undefined);
+    const payment = fold(paymentDecider, known as readonly PaymentEvent[]);
+    assert(payment !== null, 'a webhook tells of a payment that was created');
+    return payment;
+  }
 }

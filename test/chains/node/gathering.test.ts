@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { connect } from '../../../src/chains/node/connection.ts';
 import { createLines } from '../../../src/chains/node/lines.ts';
-import { gathered } from '../../../src/chains/solana/payins/gathering.ts';
+import { gathered } from '../../../src/chains/solana/payins/look.ts';
 import { patience_ms } from '../../support/patience.ts';
 import { type AskedCall, each, refusal, result, scriptedNode } from '../../support/scriptedNode.ts';
 

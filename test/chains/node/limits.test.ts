@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createLimits } from '../../../src/chains/node/limits.ts';
+import { createLimits } from '../../../src/chains/node/limiter.ts';
 import { fakeTicker } from '../../support/fakeTicker.ts';
 
 const minutes = (count: number) => count * 60_000;

@@ -6,7 +6,7 @@ import {
   meaningOf,
   mostSaid,
   retryAfter_ms,
-} from '../../../src/chains/node/refusals.ts';
+} from '../../../src/chains/node/jsonRpc.ts';
 
 const said = (code: number | undefined, words: string) => ({ code, message: words, words });
 

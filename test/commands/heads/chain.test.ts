@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { hashOfHead, verifyHeads } from '../../../commands/heads/chain.ts';
-import { headKeyOf } from '../../../commands/heads/keys.ts';
+import { hashOfHead, headKeyOf, verifyHeads } from '../../../commands/heads/chain.ts';
 import { isRefusal } from '../../../domain/decider.ts';
 import type { HeadsEvent } from '../../../domain/heads/events.ts';
 import { changeHeadKey, heads, signHead, tellAnchor } from '../../../domain/heads/heads.ts';

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import fc from 'fast-check';
-import { isAbsent, isUnder, wayTo } from '../../../commands/heads/proof.ts';
 import {
   inOrder,
+  isAbsent,
+  isUnder,
   keyOf,
   leafAt,
   leafOf,
@@ -11,6 +12,7 @@ import {
   rootOf,
   rootOfStreams,
   type StreamTip,
+  wayTo,
 } from '../../../commands/heads/tree.ts';
 
 const tipOf = (name: number, revision = 0): StreamTip => ({

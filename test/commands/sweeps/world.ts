@@ -2,8 +2,7 @@
 import { currentState } from '../../../commands/handle.ts';
 import type { CrashPoint } from '../../../commands/ports.ts';
 import type { DepositSweep, HeldDeposit, PaidDeposit } from '../../../commands/sweeps/ports.ts';
-import { type SweepDeps, type SweepNews, sweepAll } from '../../../commands/sweeps/sweep.ts';
-import type { SweepLimits } from '../../../commands/sweeps/worth.ts';
+import { type SweepDeps, type SweepLimits, type SweepNews, sweepAll } from '../../../commands/sweeps/sweep.ts';
 import { type ChainId, chainOf, type Token } from '../../../domain/chains.ts';
 import { minute_ms, plus } from '../../../domain/time.ts';
 import {

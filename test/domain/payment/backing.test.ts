@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { isRefusal } from '../../../domain/decider.ts';
-import { forgeryIn, payoutBacking, refundBacking } from '../../../domain/payment/backing.ts';
+import { forgeryIn, payoutBacking, payoutOwed, refundBacking } from '../../../domain/payment/backing.ts';
 import type { PaymentEvent, Transfer } from '../../../domain/payment/events.ts';
-import { payoutOwed } from '../../../domain/payment/owed.ts';
 import * as p from '../../support/payments.ts';
 
 const came = p.payin();

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { eventCodec } from '../../../commands/codec.ts';
 import { fold, isRefusal } from '../../../domain/decider.ts';
+import { nextStep } from '../../../domain/payment/backing.ts';
 import { type PaymentEvent, type PaymentEventType, paymentEventSchemas } from '../../../domain/payment/events.ts';
-import { nextStep } from '../../../domain/payment/next.ts';
 import { type Payment, paymentDecider } from '../../../domain/payment/state.ts';
 import { transactionsOf } from '../../../domain/payment/transactions.ts';
 import {

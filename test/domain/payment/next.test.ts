@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
+import { nextStep } from '../../../domain/payment/backing.ts';
 import type { PaymentEvent } from '../../../domain/payment/events.ts';
-import { nextStep } from '../../../domain/payment/next.ts';
 import {
   attempt,
   bounced,

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
+import { owedBy } from '../../../domain/payment/backing.ts';
 import type { PaymentEvent } from '../../../domain/payment/events.ts';
-import { owedBy } from '../../../domain/payment/owed.ts';
+import { buryRefund, callOffRefund, concludeRefund, signRefund } from '../../../domain/payment/payout.ts';
 import { refundable } from '../../../domain/payment/refund.ts';
-import { buryRefund, callOffRefund, concludeRefund, signRefund } from '../../../domain/payment/refunding.ts';
 import { paymentDecider } from '../../../domain/payment/state.ts';
 import { viewOf } from '../../../domain/payment/view.ts';
 import {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
+import { nextStep } from '../../../domain/payment/backing.ts';
 import { bounceImpossible } from '../../../domain/payment/close.ts';
-import { nextStep } from '../../../domain/payment/next.ts';
 import { acceptPayout, buryPayout, concludePayout, retryPayout, signPayout } from '../../../domain/payment/payout.ts';
 import { type PaymentState, paymentDecider } from '../../../domain/payment/state.ts';
 import { statusOf } from '../../../domain/payment/view.ts';

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { fold, isRefusal } from '../../../domain/decider.ts';
-import { fundingUse, useFunding } from '../../../domain/signing/fundingUse.ts';
-import { type MoneyUse, moneyUse, useMoney } from '../../../domain/signing/moneyUse.ts';
+import { fundingUse, type MoneyUse, moneyUse, useFunding, useMoney } from '../../../domain/signing/moneyUse.ts';
 import {
   besides,
   noteSignature,

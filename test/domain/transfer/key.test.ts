@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { keyOf, referenceOf, type TransferKey } from '../../../domain/transfer/key.ts';
+import { keyOf, referenceOf, type TransferKey } from '../../../domain/transfer/shapes.ts';
 
 describe('the names of transfers', () => {
   const names: readonly (readonly [TransferKey, string])[] = [

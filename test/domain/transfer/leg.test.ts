@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { isRefusal } from '../../../domain/decider.ts';
 import * as transfers from '../../../domain/transfer/leg.ts';
-import { checkDied, checkSettle, checkSign } from '../../../domain/transfer/rules.ts';
+import { checkDied, checkSettle, checkSign } from '../../../domain/transfer/record.ts';
 import type { DeathProof, SignedAttempt } from '../../../domain/transfer/shapes.ts';
 import {
   attempt,

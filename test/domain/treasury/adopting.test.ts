@@ -2,8 +2,14 @@ import assert from 'node:assert/strict';
 import { fold } from '../../../domain/decider.ts';
 import { adoptTransaction, reportOutflow, type Strange } from '../../../domain/treasury/adopting.ts';
 import type { Purpose, TreasuryEvent } from '../../../domain/treasury/events.ts';
-import { allowTransfer, assignNonce, nonceOf } from '../../../domain/treasury/nonces.ts';
-import { explainNonces, objectionTo, reportTaken } from '../../../domain/treasury/objections.ts';
+import {
+  allowTransfer,
+  assignNonce,
+  explainNonces,
+  nonceOf,
+  objectionTo,
+  reportTaken,
+} from '../../../domain/treasury/nonces.ts';
 import { type TreasuryState, treasury } from '../../../domain/treasury/state.ts';
 import { hashOf, merchantWallet, minute, treasuryAccount } from '../../support/payments.ts';
 import { specification } from '../../support/specification.ts';

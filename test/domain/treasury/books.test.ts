@@ -3,13 +3,14 @@ import { type Decision, isRefusal } from '../../../domain/decider.ts';
 import {
   closeNetwork,
   explainDifference,
+  type Look,
   type Opening,
   openBooks,
   recordLook,
+  type Unrecorded,
 } from '../../../domain/treasury/books.ts';
 import type { BooksEvent } from '../../../domain/treasury/booksEvents.ts';
 import { type BooksState, books, openIn } from '../../../domain/treasury/booksState.ts';
-import type { Look, Unrecorded } from '../../../domain/treasury/reckoning.ts';
 import { minute } from '../../support/payments.ts';
 
 const usdc = '0xUSDC';

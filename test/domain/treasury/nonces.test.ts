@@ -6,12 +6,15 @@ import {
   assignNonce,
   cancelNonce,
   closeTreasuryNetwork,
+  explainNonces,
   nonceOf,
   openTreasury,
+  pausePayouts,
+  reportTaken,
+  resumePayouts,
   unminedOf,
   useUpNonce,
 } from '../../../domain/treasury/nonces.ts';
-import { explainNonces, pausePayouts, reportTaken, resumePayouts } from '../../../domain/treasury/objections.ts';
 import {
   cancelsMax,
   outstandingMax,

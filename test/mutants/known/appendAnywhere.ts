@@ -3,7 +3,7 @@ import type { Mutant } from '../mutant.ts';
 export const mutant: Mutant = {
   bug: 'events are appended whatever the stream has become',
   seenIn: 'event-sourced systems that append with ANY',
-  file: 'src/store/appendRequest.ts',
+  file: 'src/store/append.ts',
   from: ["  if (expected === 'no_stream') wire.message(3, wire.mark());", '  else wire.uint64(2, expected);'].join(
     '\n',
   ),

@@ -3,7 +3,7 @@ import type { Mutant } from '../mutant.ts';
 export const mutant: Mutant = {
   bug: 'withdrawals are compared with the limit one by one',
   seenIn: 'banks: transfers just below the reporting threshold',
-  file: 'tools/audit/allowance.ts',
+  file: 'tools/audit/run.ts',
   from: 'if (sum > most && value <= most)',
   to: 'if (value > most)',
   breaks: 'fraudFound',

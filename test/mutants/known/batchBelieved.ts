@@ -3,7 +3,7 @@ import type { Mutant } from '../mutant.ts';
 export const mutant: Mutant = {
   bug: 'a batch pays its members what its own stream says, not what their payments owe',
   seenIn: 'payout files that are signed as a sum',
-  file: 'src/workers/payouts/owners_batches.ts',
+  file: 'src/workers/payouts/owners.ts',
   from: '        return payable(paymentId, isMember ? payment : null);',
   to: '        return payable(paymentId, isMember === null ? null : payment);',
   breaks: 'paidFor',

@@ -3,7 +3,7 @@ import type { Mutant } from '../mutant.ts';
 export const mutant: Mutant = {
   bug: 'the cents of a bounced withdrawal return to the account each time a worker tries it',
   seenIn: 'refunds of failed transfers that are credited again at each retry',
-  file: 'commands/returnWithdrawal.ts',
+  file: 'commands/withdrawCashback.ts',
   from: '    if (!(await findWithdrawal(store, { appId, paymentId, createdAt }))) return undefined;',
   to: '    await findWithdrawal(store, { appId, paymentId, createdAt });',
   breaks: 'decidedOnce',

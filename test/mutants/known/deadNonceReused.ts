@@ -3,7 +3,7 @@ import type { Mutant } from '../mutant.ts';
 export const mutant: Mutant = {
   bug: 'a nonce that is used up is taken for the next attempt',
   seenIn: 'wallet scripts that reuse the failed transaction’s nonce',
-  file: 'domain/transfer/rules.ts',
+  file: 'domain/transfer/record.ts',
   from: '  return reused ?',
   to: '  return reused && live ?',
   breaks: 'nonceOnce',

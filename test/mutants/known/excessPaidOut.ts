@@ -3,7 +3,7 @@ import type { Mutant } from '../mutant.ts';
 export const mutant: Mutant = {
   bug: 'what is over the agreed amount is kept as a fee',
   seenIn: 'gateways that book what came as what was due',
-  file: 'domain/payment/split.ts',
+  file: 'domain/payment/close.ts',
   from: 'fee: agreedFee(terms), payout: agreed.payout, excess, dust: 0n };',
   to: 'fee: agreedFee(terms) + excess, payout: agreed.payout, excess: 0n, dust: 0n };',
   breaks: 'splitAddsUp',

@@ -3,7 +3,7 @@ import type { Mutant } from '../mutant.ts';
 export const mutant: Mutant = {
   bug: 'what one node made up in a block that there is waits for ever, and its payment with it',
   seenIn: 'watchers that take a transfer as gone only when its block is',
-  file: 'src/chains/solana/payins/shown.ts',
+  file: 'src/chains/solana/payins/ingester.ts',
   from: '  if (hash !== blockHash || !signatures.includes(txHash)) return false;',
   to: '  if (hash === blockHash || !signatures.includes(txHash)) return hash === blockHash;',
   breaks: 'everyPayinKept',

@@ -3,7 +3,7 @@ import type { Mutant } from '../mutant.ts';
 export const mutant: Mutant = {
   bug: 'what is not mined in time is paid again under a new nonce',
   seenIn: 'elizaOS#10600, OpenZeppelin relayer: a retry after a timeout takes the next nonce',
-  file: 'domain/transfer/rules.ts',
+  file: 'domain/transfer/record.ts',
   from: ['  if (live)', '    return replaces(live, attempt)'].join('\n'),
   to: ['  if (live)', '    return replaces(live, attempt) || live.nonce !== attempt.nonce'].join('\n'),
   breaks: 'paidOnce',

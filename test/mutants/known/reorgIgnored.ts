@@ -3,7 +3,7 @@ import type { Mutant } from '../mutant.ts';
 export const mutant: Mutant = {
   bug: 'the scan goes on behind a block that has left the chain',
   seenIn: 'watchers that remember a height without its hash',
-  file: 'src/chains/evm/payins/looks.ts',
+  file: 'src/chains/evm/payins/scanner.ts',
   from: ["    if (there.hash !== cursor.blockHash) return 'forked';", ''].join('\n'),
   to: '',
   breaks: 'creditedWhenFinal',

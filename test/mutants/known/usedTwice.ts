@@ -3,7 +3,7 @@ import type { Mutant } from '../mutant.ts';
 export const mutant: Mutant = {
   bug: 'a service that holds the keys pays two payments out of one transfer, where a salt derives the deposit',
   seenIn: 'wallets that check a deposit against its key and not against the order that it was made for',
-  file: 'src/workers/payouts/fundingUses.ts',
+  file: 'src/workers/payouts/fundingProof.ts',
   from: '(isBound(payment, transfer) ? undefined : await use(id, transfer)) ??',
   to: '(isBound(payment, transfer) || id !== "" ? undefined : await use(id, transfer)) ??',
   breaks: 'paidFor',

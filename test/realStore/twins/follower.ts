@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { EventStoreDBClient, type Position, streamNameFilter } from '@eventstore/db-client';
 import { Unavailable } from '../../../commands/ports.ts';
 import type { OpenEventStore } from '../../../src/store/client.ts';
-import { within } from '../../../src/store/hearing.ts';
+import { within } from '../../../src/store/read.ts';
 import { patience_ms } from '../../support/patience.ts';
 
 export interface Follower {

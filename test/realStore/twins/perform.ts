@@ -1,7 +1,7 @@
 /** Performs the steps of one sequence on one twin, and writes down what its client sees. */
 import { randomUUID } from 'node:crypto';
 import type { Position } from '@eventstore/db-client';
-import { within } from '../../../src/store/hearing.ts';
+import { within } from '../../../src/store/read.ts';
 import { list } from '../../store/node/official.ts';
 import { patience_ms } from '../../support/patience.ts';
 import type { Clients, ExpectedRevision, Proposed, TwinClient } from './clients.ts';

@@ -2,7 +2,7 @@
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import type streams from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import messages from '@eventstore/db-client/generated/streams_pb.js';
-import { recordedEvent } from '../../../src/store/recordedEvent.ts';
+import { recordedEvent } from '../../../src/store/read.ts';
 import { type Said, type Seen, seenByProduct } from './seen.ts';
 
 const { Options } = messages.ReadReq;

@@ -1,8 +1,8 @@
 /** Buyers who spend the credit that their payments earned, and the merchant who withdraws what buyers paid. */
 import { createHash } from 'node:crypto';
 import type { CashbackRequest } from '../../../commands/payByCredit.ts';
-import { messageText } from '../../../domain/cashbackMessage.ts';
 import type { ChainFamily } from '../../../domain/chains.ts';
+import { messageText } from '../../../domain/credit.ts';
 import { isRefusal } from '../../../domain/decider.ts';
 import type { Random, SimulatedChain } from '../kernel/ports.ts';
 import { theRun } from '../kernel/run.ts';

@@ -4,8 +4,7 @@ import { type BatchState, nextBatchStep, payoutBatch } from '../../../domain/bat
 import { type CashbackState, cashback } from '../../../domain/cashback.ts';
 import { type CreditState, credit } from '../../../domain/credit.ts';
 import { categoryOf, type StoredEvent } from '../../../domain/decider.ts';
-import { nextStep } from '../../../domain/payment/next.ts';
-import { owedBy } from '../../../domain/payment/owed.ts';
+import { nextStep, owedBy } from '../../../domain/payment/backing.ts';
 import { isSameAsset } from '../../../domain/payment/sources.ts';
 import { type Payment, type PaymentState, paymentDecider } from '../../../domain/payment/state.ts';
 import type { Instant } from '../../../domain/time.ts';

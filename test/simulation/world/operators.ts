@@ -3,7 +3,7 @@
 import { isRefusal } from '../../../domain/decider.ts';
 import { refundable } from '../../../domain/payment/refund.ts';
 import type { Payment } from '../../../domain/payment/state.ts';
-import type { RefundKey } from '../../../src/workers/payouts/refundsByHand.ts';
+import type { RefundKey } from '../../../src/workers/payouts/byHand.ts';
 import type { Random, SimulatedChain } from '../kernel/ports.ts';
 import { theRun } from '../kernel/run.ts';
 import { askUntilAnswered } from './ask.ts';

@@ -11,7 +11,7 @@ import type { ChainId } from '../../../domain/chains.ts';
 import { isRefusal, type Refusal } from '../../../domain/decider.ts';
 import type { Payment } from '../../../domain/payment/state.ts';
 import { findApp } from '../../../queries/apps.ts';
-import { commandsOf } from '../../../src/api/commands.ts';
+import { commandsOf } from '../../../src/api/index.ts';
 import { cashbackSignPath } from '../../../src/api/routes/cashback.ts';
 import { addressBook } from '../../../src/chains/families.ts';
 import { referenceKey } from '../../../src/chains/solana/signer/keys.ts';
@@ -22,16 +22,19 @@ import { runProjectionsRole } from '../../../src/readmodels/index.ts';
 import { cashbackOf } from '../../../src/workers/cashback/index.ts';
 import { guardNodes } from '../../../src/workers/health/index.ts';
 import { runSubscribersRole } from '../../../src/workers/index.ts';
-import { holdPayout, retryPayout } from '../../../src/workers/payouts/byHand.ts';
+import { callOffRefund, holdPayout, type RefundKey, retryPayout } from '../../../src/workers/payouts/byHand.ts';
 import { numberingAccountsOf, numberingMemory } from '../../../src/workers/payouts/numberingAccounts.ts';
-import { callOffRefund, type RefundKey } from '../../../src/workers/payouts/refundsByHand.ts';
 import { payoutCostsOf, refundsOf } from '../../../src/workers/refunds/index.ts';
 import { explainNoncesOf, resumePayouts } from '../../../src/workers/treasury/account.ts';
 import { withdrawals } from '../../../src/workers/treasury/index.ts';
-import { type AskedAddress, addToBook, approve, callOff } from '../../../src/workers/treasury/operations.ts';
-import { recordArrival } from '../../../src/workers/treasury/rebalance.ts';
-import { type Ordered, withdraw } from '../../../src/workers/treasury/withdraw.ts';
-import type { AskedWithdrawal } from '../../../src/workers/treasury/withdrawalOrder.ts';
+import {
+  type AskedAddress,
+  addToBook,
+  approve,
+  callOff,
+  recordArrival,
+} from '../../../src/workers/treasury/operations.ts';
+import { type AskedWithdrawal, type Ordered, withdraw } from '../../../src/workers/treasury/withdraw.ts';
 import { depositSeed } from '../chains/solana/chain.ts';
 import type { SimulatedChain } from '../kernel/ports.ts';
 import { endProcess, runIn, type SimulatedProcess } from '../kernel/process.ts';

@@ -1,6 +1,7 @@
 /** Operators who withdraw money of the treasury: some withdrawals need a second operator, and some are called off. */
-import { coinAddress } from '../../../domain/coins.ts';
+
 import { isRefusal } from '../../../domain/decider.ts';
+import { coinAddress } from '../../../domain/money.ts';
 import type { Random, SimulatedChain } from '../kernel/ports.ts';
 import { theRun } from '../kernel/run.ts';
 import { askUntilAnswered } from './ask.ts';

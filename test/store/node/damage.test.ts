@@ -13,8 +13,8 @@ import {
 import { join } from 'node:path';
 import { open } from 'lmdb';
 import { openEventStore } from '../../../src/store/client.ts';
+import { bareRecord, encodeRecord } from '../../../src/store/node/log.ts';
 import { startNode } from '../../../src/store/node/node.ts';
-import { bareRecord, encodeRecord } from '../../../src/store/node/record.ts';
 import { spawnEmbeddedNode } from '../../../src/store/node/spawn.ts';
 import type { Trouble } from '../../../src/store/node/trouble.ts';
 import { patience_ms } from '../../support/patience.ts';

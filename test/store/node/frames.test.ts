@@ -9,8 +9,7 @@ import { Client, credentials, status } from '@grpc/grpc-js';
 import fc from 'fast-check';
 import empty from 'google-protobuf/google/protobuf/empty_pb.js';
 import timestamp from 'google-protobuf/google/protobuf/timestamp_pb.js';
-import { checkFrame } from '../../../src/store/node/frames.ts';
-import { requestShapes } from '../../../src/store/node/requests.ts';
+import { checkFrame, requestShapes } from '../../../src/store/node/requests.ts';
 import { type EmbeddedNode, spawnEmbeddedNode } from '../../../src/store/node/spawn.ts';
 import { temporaryDirectory } from '../../support/temporaryDirectory.ts';
 

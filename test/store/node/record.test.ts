@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import messages from '@eventstore/db-client/generated/streams_pb.js';
 import fc from 'fast-check';
-import { openRecord } from '../../../src/store/node/checksums.ts';
-import { createRecentIds } from '../../../src/store/node/recentIds.ts';
-import { bareRecord, encodeRecord, peekRecord, revisionOf } from '../../../src/store/node/record.ts';
+import { createRecentIds } from '../../../src/store/node/changes.ts';
+import { openRecord } from '../../../src/store/node/environment.ts';
+import { bareRecord, encodeRecord, peekRecord, revisionOf } from '../../../src/store/node/log.ts';
 
 describe('a record of the log', () => {
   it('is the message a reader is answered with, for any event', () => {

@@ -1,8 +1,8 @@
 /** Heads that are said to stand on a chain: the transaction is there, and says the hash of the head. */
 import assert from 'node:assert/strict';
 import { hashOfHead } from '../../../commands/heads/chain.ts';
-import { coinOf } from '../../../domain/coins.ts';
 import type { HeadsEvent } from '../../../domain/heads/events.ts';
+import { coinOf } from '../../../domain/money.ts';
 import { attempt, hashOf, treasuryAccount } from '../../support/payments.ts';
 import { at, gas, honest, landedData, moved, on, showing, shown, treasuryStream, withCost } from './honest.ts';
 import { anchored, audit, type Ground, head, told, written } from './world.ts';

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { setImmediate as turn } from 'node:timers/promises';
 import { type Instant, instant } from '../../../domain/time.ts';
-import type { LastAudit } from '../../../src/workers/audit/last.ts';
-import { auditMost_ms, nextAt, runNightly } from '../../../src/workers/audit/nightly.ts';
+import { auditMost_ms, type LastAudit, nextAt, runNightly } from '../../../src/workers/audit/nightly.ts';
 
 const hour_ms = 3_600_000;
 /** One o'clock in the night. */

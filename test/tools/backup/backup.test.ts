@@ -14,9 +14,7 @@ import { parseMasterKey } from '../../../src/security/secretBox.ts';
 import { openEventStore } from '../../../src/store/client.ts';
 import { spawnEmbeddedNode } from '../../../src/store/node/spawn.ts';
 import { withSeals } from '../../../src/store/sealed.ts';
-import { backUp } from '../../../tools/backup/archive.ts';
-import { restore } from '../../../tools/backup/restore.ts';
-import { readSegment, writeSegment } from '../../../tools/backup/segment.ts';
+import { backUp, readSegment, restore, writeSegment } from '../../../tools/backup/archive.ts';
 import { created } from '../../support/payments.ts';
 import { temporaryDirectory } from '../../support/temporaryDirectory.ts';
 

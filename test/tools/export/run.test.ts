@@ -3,8 +3,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Exported, Manifest } from '../../../tools/export/manifest.ts';
-import { type ExportDeps, runExport } from '../../../tools/export/run.ts';
-import type { Source } from '../../../tools/export/source.ts';
+import { type ExportDeps, runExport, type Source } from '../../../tools/export/run.ts';
 import { columnsOf, type Row } from '../../../tools/export/tables.ts';
 import { temporaryDirectory } from '../../support/temporaryDirectory.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { streams } from '../../../domain/streams.ts';
-import { isWithheld, shownData } from '../../../tools/export/withheld.ts';
+import { isWithheld, shownData } from '../../../tools/export/log.ts';
 import { append, createWorld } from '../../support/histories.ts';
 
 /** Looks like a secret by its name, and is none: what anybody may know, or what nothing can be done with. */

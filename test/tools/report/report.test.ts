@@ -6,7 +6,7 @@ import type { PaymentEvent } from '../../../domain/payment/events.ts';
 import { makeAnalytics } from '../../../src/postgres/analytics.ts';
 import { type Database, openDatabase } from '../../../src/postgres/database.ts';
 import { reportPage } from '../../../tools/report/page.ts';
-import { roundedTo, sumOf } from '../../../tools/report/sums.ts';
+import { roundedTo, sumOf } from '../../../tools/report/questions.ts';
 import { visitor } from '../../support/chromium.ts';
 import { obstacles, standingOut } from '../../support/obstacles.ts';
 import { runTool } from '../../support/operatorTools.ts';

@@ -1,8 +1,13 @@
 /** Answers as Postgres gives them: of a month in which nothing happened, of one payment, of ten thousand on many routes. */
 import { instant } from '../../../domain/time.ts';
-import type { About, Answer, AnswerRow, Answers } from '../../../tools/report/ask.ts';
-import { monthNamed } from '../../../tools/report/month.ts';
-import { questions } from '../../../tools/report/questions.ts';
+import {
+  type About,
+  type Answer,
+  type AnswerRow,
+  type Answers,
+  monthNamed,
+  questions,
+} from '../../../tools/report/questions.ts';
 
 const month = monthNamed('2026-11');
 if (!month) throw new Error('2026-11 is a month');

@@ -1,7 +1,7 @@
 /** Reusable links as payers open them. */
 import type { VNode } from 'preact';
 import { chains } from '../../../domain/chains.ts';
-import { emptyForm } from '../../../web/parts/form.ts';
+import { emptyForm } from '../../../web/parts/field.ts';
 import { type LinkModel, linkPage } from '../../../web/pay/link.ts';
 import type { Around, Shop } from '../../../web/pay/model.ts';
 import * as p from '../../support/payments.ts';

@@ -2,14 +2,11 @@
 import type { VNode } from 'preact';
 import { chains } from '../../../domain/chains.ts';
 import { hour_ms, plus } from '../../../domain/time.ts';
-import { chooseAppPage } from '../../../web/dashboard/chooseApp.ts';
-import { codePage } from '../../../web/dashboard/code.ts';
-import { errorPage } from '../../../web/dashboard/error.ts';
-import { registerPage } from '../../../web/dashboard/register.ts';
-import { registeredPage } from '../../../web/dashboard/registered.ts';
-import { sessionsPage } from '../../../web/dashboard/sessions.ts';
-import { signInPage } from '../../../web/dashboard/signIn.ts';
-import { emptyForm } from '../../../web/parts/form.ts';
+import { errorPage } from '../../../web/dashboard/errorPages.ts';
+import { registeredPage, registerPage } from '../../../web/dashboard/register.ts';
+import { chooseAppPage, sessionsPage } from '../../../web/dashboard/sessions.ts';
+import { codePage, signInPage } from '../../../web/dashboard/signIn.ts';
+import { emptyForm } from '../../../web/parts/field.ts';
 import type { AppName, Mode, Outer } from '../../../web/parts/frame.ts';
 import { ago, fingerprint, now, type Say, secret } from './payments.ts';
 

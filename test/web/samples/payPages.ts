@@ -2,13 +2,13 @@
 import type { VNode } from 'preact';
 import { isChoiceOpen } from '../../../domain/payment/choose.ts';
 import type { PaymentEvent } from '../../../domain/payment/events.ts';
-import { ownersOf } from '../../../domain/payment/refundShares.ts';
+import { ownersOf } from '../../../domain/payment/refundOrder.ts';
 import { situationOf } from '../../../domain/payment/situation.ts';
 import { transactionsOf } from '../../../domain/payment/transactions.ts';
 import { viewOf } from '../../../domain/payment/view.ts';
 import type { Instant } from '../../../domain/time.ts';
 import { walletLinkOf } from '../../../src/chains/families.ts';
-import { emptyForm } from '../../../web/parts/form.ts';
+import { emptyForm } from '../../../web/parts/field.ts';
 import type { Mode } from '../../../web/parts/frame.ts';
 import type { Language } from '../../../web/pay/language.ts';
 import { sayIn } from '../../../web/pay/messages/index.ts';

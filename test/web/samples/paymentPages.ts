@@ -2,14 +2,14 @@
 import type { VNode } from 'preact';
 import { chains } from '../../../domain/chains.ts';
 import type { Held } from '../../../domain/payment/refundQuote.ts';
-import { deliveryPage } from '../../../web/dashboard/delivery.ts';
+import { deliveryPage } from '../../../web/dashboard/deliveries.ts';
 import { newLinkPage } from '../../../web/dashboard/newLink.ts';
 import { overviewPage } from '../../../web/dashboard/overview.ts';
 import { paymentPage } from '../../../web/dashboard/payment.ts';
 import { paymentsPage } from '../../../web/dashboard/payments.ts';
 import type { Moment } from '../../../web/dashboard/proof.ts';
-import { confirmRefundPage, refundFormPage } from '../../../web/dashboard/refund.ts';
-import { emptyForm } from '../../../web/parts/form.ts';
+import { confirmRefundPage, refundFormPage } from '../../../web/dashboard/refunds.ts';
+import { emptyForm } from '../../../web/parts/field.ts';
 import type { Frame } from '../../../web/parts/frame.ts';
 import { nothing, overview } from './overview.ts';
 import { ago, list, now, onStellar, payer, payinHash, payment, type Say, secret, usdcOnBase } from './payments.ts';

@@ -13,7 +13,7 @@ import { payFromPage } from '../../../web/dashboard/payFrom.ts';
 import { policyForm, policyPage } from '../../../web/dashboard/policy.ts';
 import { type SettlementWallet, settlementPage } from '../../../web/dashboard/settlementForm.ts';
 import { webhooksPage } from '../../../web/dashboard/webhooks.ts';
-import { emptyForm } from '../../../web/parts/form.ts';
+import { emptyForm } from '../../../web/parts/field.ts';
 import type { Frame } from '../../../web/parts/frame.ts';
 import { ago, fingerprint, now, type Say, secret, wallet } from './payments.ts';
 import { delivery, exhausted } from './story.ts';

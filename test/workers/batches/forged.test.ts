@@ -1,13 +1,12 @@
 /** A batch whose stream an attacker writes pays its members nothing but what they are owed. */
 import assert from 'node:assert/strict';
-import { nothingToProve } from '../../../commands/outgoing.ts';
-import { PayoutBlocked } from '../../../commands/transferPorts.ts';
+import { nothingToProve, PayoutBlocked } from '../../../commands/transferPorts.ts';
 import { payoutBatch } from '../../../domain/batch/batch.ts';
 import type { BatchOpened, Member, PayoutBatchEvent } from '../../../domain/batch/events.ts';
 import { asMember } from '../../../domain/payment/batched.ts';
 import type { PaymentEvent } from '../../../domain/payment/events.ts';
 import { paymentDecider } from '../../../domain/payment/state.ts';
-import { batchOwner } from '../../../src/workers/payouts/owners_batches.ts';
+import { batchOwner } from '../../../src/workers/payouts/owners.ts';
 import * as p from '../../support/payments.ts';
 import { accepted, processes } from '../../support/processes.ts';
 

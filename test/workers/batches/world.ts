@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { ChainBroken } from '../../../commands/codec.ts';
 import { currentState } from '../../../commands/handle.ts';
-import { nothingToProve } from '../../../commands/outgoing.ts';
 import {
   type Batching,
   type Fate,
+  nothingToProve,
   PayoutBlocked,
   type PayoutRail,
   type Sent,
@@ -20,14 +20,13 @@ import type { PaymentEvent } from '../../../domain/payment/events.ts';
 import { retryPayout } from '../../../domain/payment/payout.ts';
 import { type Payment, paymentDecider } from '../../../domain/payment/state.ts';
 import { plus } from '../../../domain/time.ts';
-import type { TransferKey } from '../../../domain/transfer/key.ts';
+import type { TransferKey } from '../../../domain/transfer/shapes.ts';
 import { auditWorker } from '../../../src/workers/payouts/audit.ts';
+import { putTogether } from '../../../src/workers/payouts/batches.ts';
 import { buryBatch } from '../../../src/workers/payouts/batchesByHand.ts';
 import { holdPayout } from '../../../src/workers/payouts/byHand.ts';
 import { tendNonces } from '../../../src/workers/payouts/cancels.ts';
-import { putTogether } from '../../../src/workers/payouts/open.ts';
-import { payoutOwner } from '../../../src/workers/payouts/owners.ts';
-import { batchOwner } from '../../../src/workers/payouts/owners_batches.ts';
+import { batchOwner, payoutOwner } from '../../../src/workers/payouts/owners.ts';
 import { StepRefused, transfersWorker } from '../../../src/workers/payouts/worker.ts';
 import { memoryEventStore } from '../../support/memoryEventStore.ts';
 import {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { arePayoutsToPause, notePayoutsToPause, payoutsArePaused } from '../../../src/postgres/payoutsToPause.ts';
+import { arePayoutsToPause, notePayoutsToPause, payoutsArePaused } from '../../../src/postgres/payoutWaits.ts';
 import { forgetLost } from '../../../src/readmodels/logSetBack.ts';
-import { pauseAfterRestore } from '../../../src/workers/payouts/afterRestore.ts';
+import { pauseAfterRestore } from '../../../src/workers/payouts/recall.ts';
 import { freshDatabase } from '../../support/postgres.ts';
 
 describe('the first look for transfers', () => {

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { currentState } from '../../../commands/handle.ts';
-import { nothingToProve } from '../../../commands/outgoing.ts';
-import type { PayoutRail } from '../../../commands/transferPorts.ts';
-import { nextStep } from '../../../domain/payment/next.ts';
+import { nothingToProve, type PayoutRail } from '../../../commands/transferPorts.ts';
+import { nextStep } from '../../../domain/payment/backing.ts';
 import { paymentDecider } from '../../../domain/payment/state.ts';
 import { plus } from '../../../domain/time.ts';
 import { auditWorker } from '../../../src/workers/payouts/audit.ts';

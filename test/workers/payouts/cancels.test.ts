@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { PayoutBlocked } from '../../../commands/transferPorts.ts';
 import { isRefusal } from '../../../domain/decider.ts';
 import { minute_ms } from '../../../domain/time.ts';
-import { pausePayouts } from '../../../domain/treasury/objections.ts';
+import { pausePayouts } from '../../../domain/treasury/nonces.ts';
 import { treasury, treasuryInstance } from '../../../domain/treasury/state.ts';
 import {
   attempt,

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import type { Agreement } from '../../../commands/chainPorts.ts';
 import { PayoutBlocked } from '../../../commands/transferPorts.ts';
+import { payoutOwed } from '../../../domain/payment/backing.ts';
 import type { PaymentEvent, Transfer } from '../../../domain/payment/events.ts';
-import { payoutOwed } from '../../../domain/payment/owed.ts';
 import {
   createFundingProof,
   createUnmatchedProof,
+  type OwnMoney,
   type ProveFunding,
 } from '../../../src/workers/payouts/fundingProof.ts';
-import type { OwnMoney } from '../../../src/workers/payouts/ownMoney.ts';
 import * as p from '../../support/payments.ts';
 
 const { signal } = new AbortController();

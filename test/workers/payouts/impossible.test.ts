@@ -1,14 +1,13 @@
 /** Payouts that their receivers cannot take: given up after long enough, and never while one could land. */
 import assert from 'node:assert/strict';
 import { currentState } from '../../../commands/handle.ts';
-import { nothingToProve } from '../../../commands/outgoing.ts';
-import { PayoutBlocked, type TransferOrder, type Unsigned } from '../../../commands/transferPorts.ts';
+import { nothingToProve, PayoutBlocked, type TransferOrder, type Unsigned } from '../../../commands/transferPorts.ts';
 import type { PaymentEvent } from '../../../domain/payment/events.ts';
 import { refundable } from '../../../domain/payment/refund.ts';
 import { type Payment, paymentDecider } from '../../../domain/payment/state.ts';
 import { plus } from '../../../domain/time.ts';
+import { impossibleWorker } from '../../../src/workers/payouts/impossible.ts';
 import { payoutOwner } from '../../../src/workers/payouts/owners.ts';
-import { impossibleWorker } from '../../../src/workers/payouts/transfers_impossible.ts';
 import { died, held, merchantWallet, minute, ordered, sent, terms, treasuryAccount } from '../../support/payments.ts';
 import { accepted, processes } from '../../support/processes.ts';
 

@@ -1,8 +1,8 @@
 /** How often a transfer's stream is read while it is carried out. */
 import assert from 'node:assert/strict';
-import type { Outgoing, TransferOwners } from '../../../commands/outgoing.ts';
+import type { Outgoing, TransferOwners } from '../../../commands/transferPorts.ts';
 import { plus } from '../../../domain/time.ts';
-import { createLoading } from '../../../src/workers/payouts/loading.ts';
+import { createLoading } from '../../../src/workers/payouts/worker.ts';
 import { minute } from '../../support/payments.ts';
 
 const key = { kind: 'payout', id: 'p', part: 1 } as const;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { PayoutBlocked } from '../../../commands/transferPorts.ts';
 import { minute_ms } from '../../../domain/time.ts';
-import { noncesWorker } from '../../../src/workers/payouts/nonces.ts';
+import { noncesWorker } from '../../../src/workers/payouts/cancels.ts';
 import { held } from '../../support/payments.ts';
 import { sharedBySigners } from '../../support/payouts.ts';
 import { Crashed, crashAt } from '../../support/processes.ts';

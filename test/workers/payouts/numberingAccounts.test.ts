@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { NumberingAccount } from '../../../commands/transferPorts.ts';
 import { isRefusal } from '../../../domain/decider.ts';
 import { minute_ms } from '../../../domain/time.ts';
-import { pausePayouts } from '../../../domain/treasury/objections.ts';
+import { pausePayouts } from '../../../domain/treasury/nonces.ts';
 import { treasury, treasuryInstance } from '../../../domain/treasury/state.ts';
 import { numberingAccountFor } from '../../../src/workers/payouts/numberingAccounts.ts';
 import { died, minute, treasuryAccount } from '../../support/payments.ts';

@@ -3,7 +3,7 @@ import { createPayment } from '../../../domain/payment/create.ts';
 import { type PaymentEvent, type Transfer, transferId } from '../../../domain/payment/events.ts';
 import { paymentDecider } from '../../../domain/payment/state.ts';
 import { assign, see, type UnmatchedState, unmatched } from '../../../domain/unmatched.ts';
-import { createOwnMoney } from '../../../src/workers/payouts/ownMoney.ts';
+import { createOwnMoney } from '../../../src/workers/payouts/fundingProof.ts';
 import * as p from '../../support/payments.ts';
 import { accepted, processes } from '../../support/processes.ts';
 

@@ -1,10 +1,10 @@
 /** Refunds go the way of payouts: what is ordered in a stream is signed once, sent, and settled by its chain. */
 import assert from 'node:assert/strict';
 import { currentState } from '../../../commands/handle.ts';
-import { nothingToProve } from '../../../commands/outgoing.ts';
 import type { CrashPoint } from '../../../commands/ports.ts';
 import {
   type Fate,
+  nothingToProve,
   PayoutBlocked,
   type PayoutRail,
   type Sent,
@@ -12,17 +12,16 @@ import {
   type TransferOrder,
   type Unsigned,
 } from '../../../commands/transferPorts.ts';
-import { signRefund } from '../../../domain/payment/refunding.ts';
+import { signRefund } from '../../../domain/payment/payout.ts';
 import { paymentDecider } from '../../../domain/payment/state.ts';
 import { statusOf } from '../../../domain/payment/view.ts';
 import { plus } from '../../../domain/time.ts';
-import { keyOf } from '../../../domain/transfer/key.ts';
-import { pausePayouts } from '../../../domain/treasury/objections.ts';
+import { keyOf } from '../../../domain/transfer/shapes.ts';
+import { pausePayouts } from '../../../domain/treasury/nonces.ts';
 import { treasury, treasuryInstance } from '../../../domain/treasury/state.ts';
 import { requestRefund, see, unmatched } from '../../../domain/unmatched.ts';
 import { checkFloat, createSpending } from '../../../src/chains/money/spending.ts';
-import { refundOwner } from '../../../src/workers/payouts/owners.ts';
-import { unmatchedRefundOwner } from '../../../src/workers/payouts/unmatched.ts';
+import { refundOwner, unmatchedRefundOwner } from '../../../src/workers/payouts/owners.ts';
 import { transfersWorker } from '../../../src/workers/payouts/worker.ts';
 import * as p from '../../support/payments.ts';
 import { sharedBySigners } from '../../support/payouts.ts';

@@ -3,9 +3,8 @@ import { isRefusal } from '../../../domain/decider.ts';
 import { transferId } from '../../../domain/payment/events.ts';
 import { paymentDecider } from '../../../domain/payment/state.ts';
 import { assign, requestRefund, see, unmatched } from '../../../domain/unmatched.ts';
-import { refundOwner } from '../../../src/workers/payouts/owners.ts';
-import { acceptRefund, buryRefund, callOffRefund, retryRefund } from '../../../src/workers/payouts/refundsByHand.ts';
-import { unmatchedRefundOwner } from '../../../src/workers/payouts/unmatched.ts';
+import { acceptRefund, buryRefund, callOffRefund, retryRefund } from '../../../src/workers/payouts/byHand.ts';
+import { refundOwner, unmatchedRefundOwner } from '../../../src/workers/payouts/owners.ts';
 import {
   bounced,
   confirmed,

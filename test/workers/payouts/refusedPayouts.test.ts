@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { PayoutBlocked, SigningRefused } from '../../../commands/transferPorts.ts';
 import { isRefusal } from '../../../domain/decider.ts';
-import { pausePayouts } from '../../../domain/treasury/objections.ts';
+import { pausePayouts } from '../../../domain/treasury/nonces.ts';
 import { treasury, treasuryInstance } from '../../../domain/treasury/state.ts';
 import { minute, treasuryAccount } from '../../support/payments.ts';
 import { accepted } from '../../support/processes.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { PayoutBlocked } from '../../../commands/transferPorts.ts';
 import { isRefusal } from '../../../domain/decider.ts';
-import { pausePayouts } from '../../../domain/treasury/objections.ts';
+import { pausePayouts } from '../../../domain/treasury/nonces.ts';
 import { type TreasuryState, treasury, treasuryInstance } from '../../../domain/treasury/state.ts';
 import { inTurn } from '../../../src/lib/serialize.ts';
 import { minute, treasuryAccount } from '../../support/payments.ts';

@@ -1,16 +1,19 @@
 /** A treasury on a chain that only counts nonces, a signer that counts signatures, and payments to pay out. */
 
 import { currentState, type Handle } from '../../../commands/handle.ts';
-import { nothingToProve, type Outgoing, type TransferOwner } from '../../../commands/outgoing.ts';
 import type { CrashPoint, EventStore } from '../../../commands/ports.ts';
-import type { Fate, Sent } from '../../../commands/transferPorts.ts';
 import {
+  type Fate,
   type NumberingAccount,
+  nothingToProve,
+  type Outgoing,
   PayoutBlocked,
   type PayoutRail,
+  type Sent,
   type Signer,
   type SigningRefused,
   type TransferOrder,
+  type TransferOwner,
   type Unsigned,
 } from '../../../commands/transferPorts.ts';
 import type { PaymentEvent } from '../../../domain/payment/events.ts';

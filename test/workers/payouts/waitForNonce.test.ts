@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { isRefusal } from '../../../domain/decider.ts';
-import { pausePayouts } from '../../../domain/treasury/objections.ts';
+import { pausePayouts } from '../../../domain/treasury/nonces.ts';
 import { outstandingMax, type TreasuryState, treasury, treasuryInstance } from '../../../domain/treasury/state.ts';
 import { inTurn } from '../../../src/lib/serialize.ts';
 import { mustWait } from '../../../src/workers/payouts/sign.ts';

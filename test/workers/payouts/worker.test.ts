@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { currentState } from '../../../commands/handle.ts';
-import { nothingToProve } from '../../../commands/outgoing.ts';
 import {
   BroadcastRefused,
   type Fate,
+  nothingToProve,
   PayoutBlocked,
   type PayoutRail,
   type Sent,

@@ -3,17 +3,21 @@ import { currentState } from '../../../commands/handle.ts';
 import type { CrashPoint } from '../../../commands/ports.ts';
 import { PayoutBlocked, type PayoutRail } from '../../../commands/transferPorts.ts';
 import type { ChainId } from '../../../domain/chains.ts';
-import { coinAddress } from '../../../domain/coins.ts';
 import { isRefusal, type RefusalCode } from '../../../domain/decider.ts';
+import { coinAddress } from '../../../domain/money.ts';
 import { day_ms } from '../../../domain/time.ts';
 import { operation } from '../../../domain/treasury/operation.ts';
 import { addressBook } from '../../../src/chains/families.ts';
-import { operationOwner } from '../../../src/workers/payouts/operations.ts';
-import type { Owed } from '../../../src/workers/payouts/spare.ts';
-import { addToBook, approve, callOff, removeFromBook } from '../../../src/workers/treasury/operations.ts';
-import type { OperatorBy } from '../../../src/workers/treasury/operator.ts';
-import { type WithdrawDeps, withdraw } from '../../../src/workers/treasury/withdraw.ts';
-import type { AskedWithdrawal } from '../../../src/workers/treasury/withdrawalOrder.ts';
+import { operationOwner } from '../../../src/workers/payouts/owners.ts';
+import type { Owed } from '../../../src/workers/payouts/unsettledAmounts.ts';
+import {
+  addToBook,
+  approve,
+  callOff,
+  type OperatorBy,
+  removeFromBook,
+} from '../../../src/workers/treasury/operations.ts';
+import { type AskedWithdrawal, type WithdrawDeps, withdraw } from '../../../src/workers/treasury/withdraw.ts';
 import { createWorld } from '../../support/histories.ts';
 import { patience_ms } from '../../support/patience.ts';
 import * as p from '../../support/payments.ts';

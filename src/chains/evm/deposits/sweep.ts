@@ -8,18 +8,16 @@ import type {
   SweepPart,
 } from '../../../../commands/sweeps/ports.ts';
 import { chainOf } from '../../../../domain/chains.ts';
-import { higher, lower } from '../../../lib/bigints.ts';
+import { higher, lower } from '../../../lib/mapLimit.ts';
 import { PayoutBlocked } from '../../ports.ts';
 import { blockGasLimit, gasNeeded, hasCode } from '../accounts.ts';
-import { balancesOfMany } from '../balances.ts';
 import type { EvmChainConfig } from '../config.ts';
 import { finalHeight } from '../finality.ts';
 import { depositAddresses, flushCall, forwarderAddresses } from '../forwarder.ts';
 import { missing } from '../payouts/forwarding.ts';
-import { withMargin } from '../payouts/gas.ts';
-import { createPrices, type Prices, usualCost } from '../payouts/prices.ts';
+import { createPrices, type Prices, usualCost, withMargin } from '../payouts/prices.ts';
 import { gasMaxFor } from '../payouts/transaction.ts';
-import { knownHeader } from '../reads.ts';
+import { balancesOfMany, knownHeader } from '../reads.ts';
 import { createEvmRpc, type EvmNode, type EvmRpc, RpcFailed } from '../rpc.ts';
 import { evmDeposits } from './scheme.ts';
 

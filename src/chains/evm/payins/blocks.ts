@@ -2,15 +2,57 @@
  * Blocks after a cursor, read from one node by their hashes: asked for a hash that it lacks, it must fail (EIP-234), where it may answer
  * a range of heights with nothing.
  */
+
+import { type Hex, hexToBytes, keccak256 } from 'viem';
 import type { Chain } from '../../../../domain/chains.ts';
-import { lower } from '../../../lib/bigints.ts';
-import { inParallel } from '../../../lib/mapLimit.ts';
+import { inParallel, lower } from '../../../lib/mapLimit.ts';
 import type { Cursor } from '../../ports.ts';
-import { countReceiptLogs, type Header, knownHeader, type LogsShown, type RawLog, transferLogs } from '../reads.ts';
+import {
+  countReceiptLogs,
+  type Header,
+  knownHeader,
+  type LogsShown,
+  type RawLog,
+  transferLogs,
+  transferTopic,
+} from '../reads.ts';
 import { type EvmNode, RpcFailed } from '../rpc.ts';
-import { mayHoldTransfers } from './bloom.ts';
-import { callsAtOnce } from './calls.ts';
 import { type Told, tell } from './transfers.ts';
+
+// The bloom filter over a block's logs that its header carries (Yellow Paper 4.3.1).
+
+const bloom_bytes = 256;
+
+/** Whether a block may hold transfers of the catalogue's tokens: a no is certain. Without a filter in its header it may. */
+export function mayHoldTransfers(chain: Chain, { logsBloom }: Pick<Header, 'logsBloom'>): boolean {
+  if (logsBloom === undefined) return true;
+  const bloom = hexToBytes(logsBloom);
+  if (bloom.length !== bloom_bytes || !mayHold(bloom, transferTopic)) return bloom.length !== bloom_bytes;
+  return chain.tokens.some(({ address }) => mayHold(bloom, address as Hex));
+}
+
+/** Each value sets three bits, told by the first three pairs of bytes of its hash. */
+function mayHold(bloom: Uint8Array, value: Hex): boolean {
+  const hash = hexToBytes(keccak256(value));
+  return [0, 2, 4].every((at) => {
+    const bit = (((hash[at] ?? 0) << 8) | (hash[at + 1] ?? 0)) & 2_047;
+    return (((bloom[bloom_bytes - 1 - (bit >> 3)] ?? 0) >> (bit & 7)) & 1) === 1;
+  });
+}
+
+// How calls to one node are bundled.
+
+/** Calls to one node at a time. */
+export const callsAtOnce = 8;
+
+/** Fewer blocks than this are read by their hashes for as many calls. */
+export const togetherFrom_blocks = 3n;
+
+/** What proves a range in one request. */
+const callsTogether = 3;
+
+/** Whether a node takes several calls in one request, as far as is known. */
+export const takesTogether = ({ limits }: EvmNode): boolean => (limits.most('calls') ?? callsTogether) >= callsTogether;
 
 /** Most blocks that are read by hash at a time. */
 const most_blocks = 64n;

@@ -3,13 +3,45 @@
  * range is believed when a second node answers the same, and is read block by block otherwise.
  */
 import type { Chain } from '../../../../domain/chains.ts';
-import { lower } from '../../../lib/bigints.ts';
+import { higher, lower } from '../../../lib/mapLimit.ts';
+import { mostSaid } from '../../node/jsonRpc.ts';
 import type { Cursor } from '../../ports.ts';
 import { type Header, header, knownHeader, type LogsShown, type RawLog, transferLogs } from '../reads.ts';
 import { type EvmNode, RpcFailed } from '../rpc.ts';
 import { addressesOf, type BlocksRead, blocksOf, headersAt, inOrder } from './blocks.ts';
-import { narrow, type RangeSize, spanOf, widen } from './spans.ts';
 import { type Told, tell } from './transfers.ts';
+
+// How many blocks a search for logs spans: as many as a node says it takes, or as many as it has been found to take.
+
+/** After so many good answers in a row a wider range is tried. */
+const goodEnough = 8;
+
+/** Halved when a node refuses it or takes too long, doubled after a while without. */
+export interface RangeSize {
+  blocks: bigint;
+  good: number;
+  readonly most: bigint;
+  /** Ranges for which no second node is asked. */
+  alone: number;
+}
+
+/** What all of these nodes should take. */
+export const spanOf = ({ blocks, most }: RangeSize, ...nodes: readonly EvmNode[]): bigint =>
+  nodes.map(({ limits }) => BigInt(limits.most('logBlocks') ?? most)).reduce(lower, blocks);
+
+export function widen(size: RangeSize): void {
+  size.good++;
+  if (size.good < goodEnough) return;
+  size.good = 0;
+  size.blocks = lower(size.most, size.blocks * 2n);
+}
+
+/** After a node has refused a span, or took too long for it. What it says of its own limit holds for it alone, and for good. */
+export function narrow(size: RangeSize, span: bigint, { limits }: EvmNode, { kind, detail }: RpcFailed): void {
+  const said = kind === 'refused' ? mostSaid(detail) : undefined;
+  if (said !== undefined && BigInt(said) < span) limits.learn('logBlocks', said);
+  else Object.assign(size, { blocks: higher(1n, span / 2n), good: 0 });
+}
 
 /** A second node that does not answer is left alone for so many ranges. */
 const withoutSecond_ranges = 50;
@@ -97,4 +129,35 @@ export async function withTimes(chain: Chain, node: EvmNode, shown: LogsShown, e
   const times = new Map([...headers, end].map(({ number, time_s }) => [number, time_s]));
   const timeOf = (log: RawLog) => log.blockTime_s ?? times.get(log.blockNumber) ?? end.time_s;
   return tell(chain, shown, timeOf, end.number);
+}
+
+// Stretches of a chain's time, in blocks. Those whose number matters by itself have a least, which slower chains keep.
+
+const near_ms = 60_000;
+const remembered_ms = 600_000;
+const stepBack_ms = 300_000;
+const recallStep_ms = 4_000;
+
+export interface Windows {
+  /**
+   * Nearer to the head than this, blocks are read with a proof that the node has them; so are those that nobody else can vouch for. A
+   * node behind a balancer may lag and answer a range with nothing.
+   */
+  readonly near_blocks: bigint;
+  /** How far back a pass remembers blocks by their hashes, to say which of them a fork has removed. */
+  readonly remembered_blocks: bigint;
+  /** How far a pass steps back when it remembers no block that is still on the chain, as after a restart. Reading again is harmless. */
+  readonly stepBack_blocks: bigint;
+  /** How far apart the blocks are that a pass learns anew after a restart, but for the newest. */
+  readonly recallStep_blocks: bigint;
+}
+
+export function windowsOf({ block_ms }: Pick<Chain, 'block_ms'>): Windows {
+  const blocks = (time_ms: number, least: number) => BigInt(Math.max(least, Math.ceil(time_ms / block_ms)));
+  return {
+    near_blocks: blocks(near_ms, 64),
+    remembered_blocks: blocks(remembered_ms, 256),
+    stepBack_blocks: blocks(stepBack_ms, 128),
+    recallStep_blocks: blocks(recallStep_ms, 1),
+  };
 }

@@ -2,14 +2,70 @@
 import type { Chain } from '../../../../domain/chains.ts';
 import { type Transfer, transferId } from '../../../../domain/payment/events.ts';
 import { epochMs } from '../../../../domain/time.ts';
-import { boundedMap } from '../../../lib/boundedMap.ts';
+import { boundedMap } from '../../../lib/cache.ts';
 import { allDeny } from '../../node/agreement.ts';
+import { ask, list, object, optional, readBy } from '../../node/jsonRpc.ts';
 import { ChainUnavailable } from '../../node/nodes.ts';
 import { evidenceMax, type Ingester, type SeenPayin, type TransferLog, TransferUnreadable } from '../../ports.ts';
-import { isOnChain, knownHeader, type Receipt, receiptOf, transactionsIn } from '../reads.ts';
+import { isOnChain, knownHeader, type Receipt, receiptOf, toReceipt, transactionsIn } from '../reads.ts';
 import { type EvmNode, type EvmRpc, RpcFailed } from '../rpc.ts';
-import { createBlockReceipts } from './blockReceipts.ts';
 import { transfersOf, unreadableIn } from './transfers.ts';
+
+// Receipts of transactions that are asked for at the same time: those of one block together.
+
+type Place = Pick<TransferLog, 'txHash' | 'blockHash'>;
+
+interface Gathered {
+  readonly hashes: Set<string>;
+  /** What the node says of the whole block, still to be read; undefined where only one of its transactions is wanted, or it cannot say. */
+  readonly ofBlock: Promise<ReadonlyMap<string, unknown> | undefined>;
+}
+
+const rememberedBlocks = 100;
+
+/** @returns what asks a node for the receipt of a transaction in a block; undefined when it has none */
+export function createBlockReceipts(): (node: EvmNode, place: Place) => Promise<Receipt | undefined> {
+  const gathering = new Map<string, Gathered>();
+  /** Nodes that do not tell a block's receipts. */
+  const without = boundedMap<true>(rememberedBlocks);
+
+  function gather(node: EvmNode, blockHash: string): Gathered {
+    const key = `${node.name} ${blockHash}`;
+    const known = gathering.get(key);
+    if (known) return known;
+    const hashes = new Set<string>();
+    const ofBlock = new Promise((resolve) => setImmediate(resolve)).then(() => {
+      gathering.delete(key);
+      return hashes.size > 1 && !without.get(node.name) ? ofWholeBlock(node, blockHash) : undefined;
+    });
+    const begun = { hashes, ofBlock };
+    gathering.set(key, begun);
+    return begun;
+  }
+
+  async function ofWholeBlock(node: EvmNode, blockHash: string) {
+    try {
+      return await ask(node, 'eth_getBlockReceipts', [blockHash], (answer) =>
+        optional(
+          answer,
+          (all) => new Map(list(all).map((each) => [String(object(each)['transactionHash']), each] as const)),
+        ),
+      );
+    } catch (error) {
+      if (!(error instanceof RpcFailed)) throw error;
+      if (error.kind === 'refused' || error.kind === 'tooLarge') without.set(node.name, true);
+      return undefined;
+    }
+  }
+
+  return async (node, { txHash, blockHash }) => {
+    const { hashes, ofBlock } = gather(node, blockHash);
+    hashes.add(txHash);
+    const shown = (await ofBlock)?.get(txHash);
+    // What the block's receipts lack, the transaction's own may be: the node is asked for it.
+    return shown === undefined ? receiptOf(node, txHash) : readBy(node, 'eth_getBlockReceipts', shown, toReceipt);
+  };
+}
 
 const method = 'eth_getTransactionReceipt';
 

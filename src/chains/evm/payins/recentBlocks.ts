@@ -1,10 +1,11 @@
 /** The blocks that a pass has lately handled: a fork is seen by them, and what it removed can be named. */
-import { higher } from '../../../lib/bigints.ts';
-import type { Cursor } from '../../ports.ts';
+import { epochMs } from '../../../../domain/time.ts';
+import { higher } from '../../../lib/mapLimit.ts';
+import type { Cursor, Pass, TransferLog } from '../../ports.ts';
 import { type Header, knownHeader } from '../reads.ts';
 import type { EvmNode } from '../rpc.ts';
 import { type Block, headersAt } from './blocks.ts';
-import type { Windows } from './windows.ts';
+import type { Windows } from './ranges.ts';
 
 /** Blocks that are asked for after a restart: the newest are all learnt, the others at distances. */
 const recalled = 32;
@@ -71,5 +72,37 @@ export function createTrail({ remembered_blocks, stepBack_blocks, recallStep_blo
       const left = [...hashes].filter(([number]) => number > from.number);
       return { from, orphaned: [...new Set([cursor.blockHash, ...left.map(([, hash]) => hash)])] };
     },
+  };
+}
+
+// The blocks of the transfers that a pass has just been shown, node by node.
+
+export interface ShownBlock {
+  readonly hash: string;
+  readonly time_s: number;
+}
+
+/**
+ * What a pass's latest range from a node says of the blocks in it: that they were on the node's chain when it was read. Nothing is kept
+ * of ranges before.
+ */
+export interface ShownBlocks {
+  show(node: EvmNode, pass: Pass, logs: readonly TransferLog[]): void;
+  /** Undefined when the latest range held no transfer of that height. */
+  at(node: EvmNode, pass: Pass, height: bigint): ShownBlock | undefined;
+}
+
+export function createShownBlocks(): ShownBlocks {
+  const latest = new Map<string, ReadonlyMap<bigint, ShownBlock>>();
+  const keyOf = ({ name }: EvmNode, pass: Pass) => `${pass} ${name}`;
+  return {
+    show(node, pass, logs) {
+      const blocks = logs.map(
+        ({ blockNumber, blockHash, blockTime }) =>
+          [blockNumber, { hash: blockHash, time_s: epochMs(blockTime) / 1_000 }] as const,
+      );
+      latest.set(keyOf(node, pass), new Map(blocks));
+    },
+    at: (node, pass, height) => latest.get(keyOf(node, pass))?.get(height),
   };
 }

@@ -2,15 +2,14 @@
 import type { Batching, MemberOrder } from '../../../../commands/transferPorts.ts';
 import { formatAmount } from '../../../../domain/money.ts';
 import type { AssetRef } from '../../../../domain/transfer/shapes.ts';
-import { higher, lower } from '../../../lib/bigints.ts';
+import { higher, lower } from '../../../lib/mapLimit.ts';
 import { PayoutBlocked, type TransferOrder } from '../../ports.ts';
 import { blockGasLimit, gasNeeded } from '../accounts.ts';
 import type { EvmFees } from '../config.ts';
 import { allowanceOf, isPayManyThere, payManyAddress, payManyCall } from '../payMany.ts';
 import { type EvmNode, type EvmRpc, RpcFailed } from '../rpc.ts';
-import { withMargin } from './gas.ts';
-import type { Payer } from './preflight.ts';
-import { isRevert } from './rehearsal.ts';
+import { isRevert, type Payer } from './preflight.ts';
+import { withMargin } from './prices.ts';
 import { gasMaxFor, transferCall } from './transaction.ts';
 
 /** Most of a block's gas that one transaction may take: what takes more waits for an empty one. */

@@ -2,14 +2,13 @@
 import { formatAmount } from '../../../../domain/money.ts';
 import { PayoutBlocked, type TransferOrder } from '../../ports.ts';
 import { gasNeeded, hasCode } from '../accounts.ts';
-import { balancesOfMany } from '../balances.ts';
 import type { EvmFees } from '../config.ts';
 import { deployer, forwarderAddresses } from '../forwarder.ts';
 import { isPayManyThere, payManyAddress } from '../payMany.ts';
+import { balancesOfMany } from '../reads.ts';
 import type { EvmNode } from '../rpc.ts';
-import { withMargin } from './gas.ts';
-import type { Payer } from './preflight.ts';
-import { isRevert } from './rehearsal.ts';
+import { isRevert, type Payer } from './preflight.ts';
+import { withMargin } from './prices.ts';
 import { callFor, gasMaxFor } from './transaction.ts';
 
 /**

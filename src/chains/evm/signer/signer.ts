@@ -3,8 +3,8 @@ import { type Address, encodeFunctionData, erc20Abi, type Hex, hexToBytes, isAdd
 import { privateKeyToAccount, privateKeyToAddress } from 'viem/accounts';
 import { membersMax } from '../../../../domain/batch/events.ts';
 import { type Chain, chainOf, tokenAt } from '../../../../domain/chains.ts';
-import { coinOf } from '../../../../domain/coins.ts';
-import { moneyLeaves } from '../../../../domain/transfer/key.ts';
+import { coinOf } from '../../../../domain/money.ts';
+import { moneyLeaves } from '../../../../domain/transfer/shapes.ts';
 import type { Spending } from '../../money/spending.ts';
 import { type Signer, type SigningPurpose, SigningRefused, type TransferOrder, type Unsigned } from '../../ports.ts';
 import { type EvmChainId, type EvmFees, evmChainIds, feesOf, isEvmChain, networkId } from '../config.ts';

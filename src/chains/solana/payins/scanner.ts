@@ -1,22 +1,122 @@
 /** Moves the passes over Solana, look by look: each reads so many deposits at most, whoever made how many. */
-import { higher, lower } from '../../../lib/bigints.ts';
-import type { Watch } from '../../family.ts';
-import type { ShownTransfers } from '../../node/shownTransfers.ts';
+import { instant } from '../../../../domain/time.ts';
+import { higher, lower } from '../../../lib/mapLimit.ts';
+import type { Watch, WatchedDeposit } from '../../family.ts';
+import { isShared, type ShownTransfers } from '../../node/agreement.ts';
+import { RpcFailed } from '../../node/jsonRpc.ts';
 import { type Cursor, type Ingester, type Pass, type ScannedRange, transferOf } from '../../ports.ts';
 import { solanaChainId } from '../config.ts';
-import { newestBlock } from '../newest.ts';
+import { blockIfThere, newestBlock } from '../newest.ts';
 import { type Block, type Commitment, lagging, slotOf } from '../reads.ts';
-import type { SolanaRpc } from '../rpc.ts';
-import { finalDue, glanceMax, looked, noLook, openChanged, payinSeen, type Since } from './balanceCheck.ts';
-import { createHot } from './hot.ts';
+import type { SolanaNode, SolanaRpc } from '../rpc.ts';
+import { createHot, finalDue, glanceMax, looked, noLook, openChanged, payinSeen, type Since } from './balanceCheck.ts';
+import { timeOf } from './credits.ts';
 import { type LookedAsOf, lookAt, readWhole } from './look.ts';
-import { createMemory } from './memory.ts';
-import { cursorOf, mustBeShared, nowhere } from './place.ts';
-import type { PolledSlots } from './polledSlots.ts';
-import { createRecall } from './recall.ts';
-import { createRounds, type Rounds } from './rounds.ts';
-import { createStrayTokens } from './strayTokens.ts';
-import type { AddressBook } from './tokenAccounts.ts';
+import { createMemory, createRecall, type PolledSlots } from './memory.ts';
+import { type AddressBook, createStrayTokens } from './tokenAccounts.ts';
+
+// Where a pass stands: its block, which other nodes have as well.
+
+/** @throws RpcFailed when other nodes answer and none has the block */
+export async function mustBeShared(
+  rpc: SolanaRpc,
+  node: SolanaNode,
+  { slot, hash }: Block,
+  signal: AbortSignal,
+): Promise<void> {
+  const shows = (other: SolanaNode) =>
+    blockIfThere(other, slot, 'finalized').then(
+      (block) => block?.hash === hash,
+      (error: unknown) => {
+        if (error instanceof RpcFailed && error.kind === 'refused') return false;
+        throw error;
+      },
+    );
+  if (await isShared(rpc, node, shows, signal)) return;
+  throw new RpcFailed(node.name, 'getBlock', 'refused', `no other node shows slot ${slot} as ${hash}`);
+}
+
+export const cursorOf = (pass: Pass, block: Block): Cursor => ({
+  chainId: solanaChainId,
+  pass,
+  blockNumber: block.slot,
+  blockHash: block.hash,
+  chainTime: timeOf(block),
+});
+
+/** A cursor that no block of the chain was read for. */
+export const nowhere = (pass: Pass, blockNumber: bigint): Cursor => ({
+  chainId: solanaChainId,
+  pass,
+  blockNumber,
+  blockHash: `before slot ${blockNumber + 1n}`,
+  chainTime: instant(0),
+});
+
+// Goes round lists of deposits that are too long for one look: some pages in each look, then again from the front.
+
+/** One way through a list. */
+export interface Round {
+  /** The block as of which, or of later ones, all of the list has been read when the round ends. */
+  readonly begun: Block;
+  /** Behind it the next page begins. */
+  readonly after: WatchedDeposit | null;
+}
+
+export interface RoundPage {
+  readonly owners: readonly string[];
+  readonly round: Round;
+  /** Whether the list ends with it. */
+  readonly last: boolean;
+}
+
+export type Rounds = ReturnType<typeof createRounds>;
+
+/** What one call reads. */
+const shareLeast = 100;
+
+/** @param list in an order that does not change: what is added during a round may come before where it stands */
+export function createRounds(list: Watch['open']) {
+  let round: Round | null = null;
+  let lastBegun: bigint | null = null;
+  let counted = 0;
+  let size: number | null = null;
+
+  return {
+    isUnderWay: (): boolean => round !== null,
+    /** When the round before this one, or the last one, began; null before the first. */
+    lastBegun: (): bigint | null => lastBegun,
+
+    /**
+     * How many deposits a look is to read, so that a round takes so many looks. A list of no more than `least` is read whole; how long it is
+     * the first round tells.
+     */
+    share(looks: number, { least, most }: { readonly least: number; readonly most: number }): number {
+      if (size === null) return most;
+      const about = Math.max(size, counted);
+      return about <= least ? least : Math.min(most, Math.max(shareLeast, Math.ceil(about / looks)));
+    },
+
+    /** @param block where the look stands: what was paid in it was disclosed before, and is in the list by now */
+    async page(block: Block, max: number, signal: AbortSignal): Promise<RoundPage> {
+      round ??= { begun: block, after: null };
+      // One more than is read tells whether the list ends here.
+      const listed = await list({ after: round.after, max: max + 1 }, signal);
+      const last = listed.length <= max;
+      const found = listed.slice(0, max);
+      return { owners: found.map(({ address }) => address), round: { ...round, after: found.at(-1) ?? null }, last };
+    },
+
+    /** Called once what the page held is recorded: until then the same page comes again. */
+    turn({ round: turned, last, owners }: RoundPage): void {
+      counted += owners.length;
+      round = last ? null : turned;
+      if (!last) return;
+      lastBegun = turned.begun.slot;
+      [size, counted] = [counted, 0];
+    },
+  };
+}
 
 /** Most deposits that one look reads in a page, and in all of a list, beside those of the front: 40 calls. */
 const pageMax = 1_000;

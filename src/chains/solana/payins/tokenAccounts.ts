@@ -1,10 +1,13 @@
 /** The token accounts of deposits: where they are and what they hold. */
-import { lower } from '../../../lib/bigints.ts';
-import { inParallel } from '../../../lib/mapLimit.ts';
-import { solanaChain } from '../config.ts';
-import { type AsOf, accountsOf, accountsPerCall } from '../reads.ts';
+
+import { boundedMap } from '../../../lib/cache.ts';
+import { inParallel, lower } from '../../../lib/mapLimit.ts';
+import { ask, list, object, RpcFailed, text, whole } from '../../node/jsonRpc.ts';
+import type { StrayTokens } from '../../ports.ts';
+import { callsAtOnce, solanaChain } from '../config.ts';
+import { type AsOf, accountsOf, accountsPerCall, options } from '../reads.ts';
 import type { SolanaNode } from '../rpc.ts';
-import { amountSlice, tokenAccountOf } from '../tokenProgram.ts';
+import { amountSlice, token2022Program, tokenAccountOf, tokenProgram } from '../tokenProgram.ts';
 import type { Held } from './accountHistory.ts';
 
 export type AddressBook = ReturnType<typeof createAddressBook>;
@@ -50,3 +53,86 @@ export async function heldBy(
 
 const amountIn = (data: Buffer | undefined): bigint =>
   data?.length === amountSlice.length ? data.readBigUInt64LE() : 0n;
+
+// Tokens of a deposit's owner that no payin is read from: of a mint outside the catalogue, or in another token account than the one that
+// follows from owner and mint. Anybody can send them. An operator is told and can recover them.
+
+/** Owners of one page that a look checks. Each costs two calls. */
+const ownersMax = 5;
+/** Interval at which an owner is checked, about 1 hour. */
+const checkEvery_slots = 9_000n;
+const rememberedMax = 100_000;
+/** Accounts of one owner that are reported: anybody can open more of them. */
+const reportedMax = 10;
+
+export type FindStrayTokens = (
+  node: SolanaNode,
+  owners: readonly string[],
+  slot: bigint,
+) => Promise<readonly StrayTokens[]>;
+
+export function createStrayTokens(accountsOf: AddressBook): FindStrayTokens {
+  const checked = boundedMap<bigint>(rememberedMax);
+  return async (node, owners, slot) => {
+    const isDue = (owner: string) => slot - (checked.get(owner) ?? -checkEvery_slots) >= checkEvery_slots;
+    const due = owners.filter(isDue).slice(0, ownersMax);
+    const found = await inParallel(due, callsAtOnce, async (owner) => {
+      const read = new Set(accountsOf(owner));
+      const programs = [tokenProgram, token2022Program];
+      const held = await inParallel(programs, callsAtOnce, (program) =>
+        tokensOf(node, owner, program, { commitment: 'finalized', minContextSlot: slot }),
+      );
+      checked.set(owner, slot);
+      return held
+        .flat()
+        .filter(({ account, amount }) => amount > 0n && !read.has(account))
+        .slice(0, reportedMax)
+        .map(({ account, token, amount }) => ({ owner, account, token, amount }));
+    });
+    return found.flat();
+  };
+}
+
+const unanswered: readonly RpcFailed['kind'][] = ['refused', 'malformed', 'tooLarge'];
+
+/** What an owner holds in one token account. */
+export interface HeldTokens extends StrayTokens {
+  readonly decimals: number;
+  /** The token program that keeps it. */
+  readonly program: string;
+}
+
+/** Reads all token accounts of an owner that a token program keeps. @throws RpcFailed */
+export function heldTokensOf(
+  node: SolanaNode,
+  owner: string,
+  program: string,
+  asOf: AsOf,
+): Promise<readonly HeldTokens[]> {
+  const config = { ...options(asOf), encoding: 'jsonParsed' };
+  return ask(node, 'getTokenAccountsByOwner', [owner, { programId: program }, config], (answer) =>
+    list(object(answer)['value']).map((entry) => {
+      const { pubkey, account } = object(entry);
+      const { info } = object(object(object(object(account)['data'])['parsed']));
+      const { mint, tokenAmount } = object(info);
+      const { amount, decimals } = object(tokenAmount);
+      const units = { amount: BigInt(text(amount)), decimals: Number(whole(decimals)) };
+      return { owner, account: text(pubkey), token: text(mint), program, ...units };
+    }),
+  );
+}
+
+/** Some providers do not offer the method, and anybody can make its answer too large: then nothing is found. */
+async function tokensOf(
+  node: SolanaNode,
+  owner: string,
+  programId: string,
+  asOf: AsOf,
+): Promise<readonly HeldTokens[]> {
+  try {
+    return await heldTokensOf(node, owner, programId, asOf);
+  } catch (error) {
+    if (error instanceof RpcFailed && unanswered.includes(error.kind)) return [];
+    throw error;
+  }
+}

@@ -1,19 +1,114 @@
 import { assert } from '../../../../domain/decider.ts';
-import { checkForm } from '../../forms.ts';
+import { formatAmount } from '../../../../domain/money.ts';
+import { checkForm } from '../../family.ts';
 import { checkCoin, checkCoinFloat, checkFloat } from '../../money/spending.ts';
 import { allDeny, wholeTokens } from '../../node/agreement.ts';
+import { type ChainNode, RpcFailed } from '../../node/jsonRpc.ts';
+import { type ChainRpc, sendToAll } from '../../node/nodes.ts';
 import { PayoutBlocked, type PayoutRail, type TransferOrder, type Unsigned } from '../../ports.ts';
 import { type SolanaConfig, solanaChain, solanaChainId, tokenAccountRent } from '../config.ts';
 import { type AsOf, accountsOf, latestBlockhash, type RawAccount } from '../reads.ts';
 import { createSolanaRpc, type SolanaNode, type SolanaRpc } from '../rpc.ts';
 import { tokenAccountIn, tokenAccountOf } from '../tokenProgram.ts';
-import { createBroadcast } from './broadcast.ts';
 import { canLandAt, fateOf } from './fate.ts';
-import { buildFlush } from './flushing.ts';
 import { feeOf, freshPrice, obstacle, rehearse, spendableIn, spendableLamports } from './preflight.ts';
 import type { PayoutReference } from './references.ts';
-import { coinMessage, type SolanaPayload, type Terms, transferMessage } from './transaction.ts';
+import { coinMessage, type SolanaPayload, sweepMessage, type Terms, transferMessage } from './transaction.ts';
 import { createUnpaidCheck } from './unpaid.ts';
+
+// Sends what is signed, until a node has it.
+
+const method = 'sendTransaction';
+
+/** Refusals of a transaction that has landed, or whose blockhash is too old. What became of it its fate tells. */
+const resolvedElsewhere = /already been processed|AlreadyProcessed|blockhash not found|BlockhashNotFound/i;
+/** The node is behind, or misses a slot: it cannot tell. */
+const unhealthy: ReadonlySet<number | undefined> = new Set([-32005, -32016]);
+
+/** Sent bytes to remember. Beyond that all are forgotten and take a preflight once more, which does no harm. */
+const rememberedMax = 10_000;
+
+/**
+ * Sends bytes with a preflight, which tells what would fail, until a node has taken them. From then on without: a preflight calls a
+ * transaction that the node knows already a failure. Nodes do not send again by themselves; the worker does.
+ * @returns a function that throws ChainUnavailable, BroadcastRefused as `sendToAll` does
+ */
+export function createBroadcast(rpc: ChainRpc): (bytes: string) => Promise<void> {
+  const taken = new Set<string>();
+  return async (bytes) => {
+    const skipPreflight = taken.has(bytes);
+    await sendToAll(rpc, (node) => sendTo(node, bytes, skipPreflight));
+    if (taken.size >= rememberedMax) taken.clear();
+    taken.add(bytes);
+  };
+}
+
+async function sendTo(node: ChainNode, bytes: string, skipPreflight: boolean): Promise<void> {
+  const config = { encoding: 'base64', skipPreflight, preflightCommitment: 'confirmed', maxRetries: 0 };
+  try {
+    await node.request(method, [bytes, config]);
+  } catch (error) {
+    if (!(error instanceof RpcFailed) || error.kind !== 'refused') throw error;
+    if (unhealthy.has(error.code)) throw new RpcFailed(node.name, method, 'unreachable', error.detail, error.code);
+    if (!resolvedElsewhere.test(error.detail)) throw error;
+  }
+}
+
+// A sweep of one deposit, built to be signed: everything that it holds goes to the treasury, with its rent, or nothing does.
+
+const flushUnitsMargin = 5_000;
+/** The treasury and the deposit's owner sign. */
+const signers = 2;
+
+/**
+ * The order names to the last digit what the deposit held when its payment was looked at: where it holds anything else by now, something
+ * came that nobody has looked at, and what comes later still makes the transaction fail as a whole.
+ * @throws PayoutBlocked
+ */
+export async function buildFlush(
+  node: SolanaNode,
+  rpc: SolanaRpc,
+  { treasury, fees }: Pick<SolanaConfig, 'treasury' | 'fees'>,
+  order: TransferOrder,
+): Promise<Unsigned> {
+  const { token, amount, form } = order;
+  const [deposit, ...others] = form?.kind === 'flush' ? form.deposits : [];
+  assert(deposit !== undefined && others.length === 0, 'a sweep on Solana takes one deposit');
+  const { address: owner, salt } = deposit;
+  const account = tokenAccountOf(owner, token.address);
+  const { slot, accounts } = await accountsOf(node, [treasury, account], { commitment: 'finalized' });
+  const [wallet, found] = accounts;
+  checkHeld(tokenAccountIn(found)?.amount, order);
+
+  const price_microLamports = await freshPrice(rpc, [account], fees);
+  const asOf: AsOf = { commitment: 'confirmed', minContextSlot: slot };
+  const { slot: newest, blockhash, lastValidBlockHeight } = await latestBlockhash(node, asOf);
+  const terms: Terms = { blockhash, units: fees.unitsMax, price_microLamports };
+  const deposited = { owner, token, amount };
+  const rehearsed = sweepMessage(treasury, deposited, terms);
+  const used = await rehearse(node, rehearsed, signers, { ...asOf, minContextSlot: newest });
+  const units = Math.min(used + flushUnitsMargin, fees.unitsMax);
+  const fee = feeOf(units, price_microLamports, signers);
+  checkCoin(spendableLamports(wallet), treasury, { chainId: solanaChainId, unit: 'lamports', most: fee });
+  const message = sweepMessage(treasury, deposited, { ...terms, units });
+  const payload: SolanaPayload = { message: Buffer.from(message).toString('base64'), salt };
+  return {
+    chainId: solanaChainId,
+    account: treasury,
+    nonce: null,
+    order,
+    validUntil: lastValidBlockHeight.toString(),
+    fee: { maxFee: fee.toString(), units: String(units), price_microLamports: price_microLamports.toString() },
+    payload,
+  };
+}
+
+function checkHeld(held: bigint | undefined, { token, amount }: TransferOrder): void {
+  if (held === amount) return;
+  const holds = held === undefined ? 'is closed' : `holds ${formatAmount(held, token.decimals)} ${token.symbol}`;
+  const message = `the deposit ${holds} by now, ${formatAmount(amount, token.decimals)} were to be taken`;
+  throw new PayoutBlocked('refusedByToken', message);
+}
 
 /** Left above what a rehearsal used: the receiver may close its token account meanwhile, and creating it takes some. */
 const unitsMargin = 30_000;

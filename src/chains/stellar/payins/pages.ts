@@ -1,7 +1,7 @@
 /** Reads the events of a range of ledgers from one node, and never believes a short answer. */
-import { lower } from '../../../lib/bigints.ts';
+import { lower } from '../../../lib/mapLimit.ts';
 import { askEach } from '../../node/jsonRpc.ts';
-import { feesOf, type Ledgers, mustBeQuiet } from '../classicEvents.ts';
+import { feesOf, type Ledgers, mustBeQuiet } from '../changes.ts';
 import {
   type EventFilter,
   type EventPage,

@@ -4,11 +4,34 @@ import type { Cost, DeathProof } from '../../../../domain/transfer/shapes.ts';
 import { agreedFate, stakeOf } from '../../node/agreement.ts';
 import type { Fate, Sent } from '../../ports.ts';
 import { holdingOf } from '../accounts.ts';
+import { accountOf } from '../addresses.ts';
 import { feePaidIn } from '../changes.ts';
-import { ledgerName } from '../payins/transfers.ts';
+import { movementsOf } from '../payins/movements.ts';
+import { ledgerName, seenInMeta } from '../payins/transfers.ts';
 import { type FoundTransaction, type LedgerRange, transactionOf } from '../reads.ts';
 import { RpcFailed, type StellarNode, type StellarRpc } from '../rpc.ts';
-import { arrivedIn } from './arrived.ts';
+import { assetContractOf } from '../tokens.ts';
+
+// What a payout brought its receiver, as the events of its transaction tell it.
+
+/**
+ * What the token's own events say that the treasury transferred to the receiver (CAP-67); undefined when the node tells no events at all:
+ * every transfer makes one.
+ * @throws Error when an event of the token cannot be decoded
+ */
+export function arrivedIn(
+  { events }: Pick<FoundTransaction, 'events'>,
+  { token, receiver }: Pick<Sent, 'token' | 'receiver'>,
+  { treasury, networkPassphrase }: { readonly treasury: string; readonly networkPassphrase: string },
+): bigint | undefined {
+  if (events.every((operation) => operation.length === 0)) return undefined;
+  const contract = assetContractOf(token, networkPassphrase);
+  const told = events.flatMap((operation) => operation.flatMap(seenInMeta((its) => its === contract)));
+  const tokens = new Map([[contract, token]]);
+  const watched = { treasury: accountOf(receiver) ?? receiver, tokens, payin: null };
+  const moved = movementsOf(watched, told).filter(({ from }) => from === treasury);
+  return moved.reduce((sum, { amount }) => sum + amount, 0n);
+}
 
 /** Attempts that share one sequence number of one account: a transaction and its fee bumps. */
 export interface Contenders {

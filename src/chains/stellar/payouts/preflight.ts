@@ -1,11 +1,10 @@
 /** What is checked and priced before anything is signed: a transfer that cannot be made is better refused here than failed on the chain. */
 import { rpc as sdk, type Transaction } from '@stellar/stellar-sdk';
 import { memoProblem } from '../../../../domain/chains.ts';
-import { isCoin } from '../../../../domain/coins.ts';
 import { type Refusal, refuse } from '../../../../domain/decider.ts';
-import { formatAmount } from '../../../../domain/money.ts';
+import { formatAmount, isCoin } from '../../../../domain/money.ts';
 import type { AssetRef, SignedAttempt } from '../../../../domain/transfer/shapes.ts';
-import { higher } from '../../../lib/bigints.ts';
+import { higher } from '../../../lib/mapLimit.ts';
 import type { Receiver } from '../../money/receiverCheck.ts';
 import { ask, object, text, whole } from '../../node/jsonRpc.ts';
 import { PayoutBlocked, type TransferOrder } from '../../ports.ts';

@@ -1,8 +1,8 @@
 import { type FeeBumpTransaction, Memo, type Transaction, TransactionBuilder, xdr } from '@stellar/stellar-sdk';
 import { assert } from '../../../../domain/decider.ts';
 import type { AssetRef, SignedAttempt } from '../../../../domain/transfer/shapes.ts';
-import { higher } from '../../../lib/bigints.ts';
-import { checkForm } from '../../forms.ts';
+import { higher } from '../../../lib/mapLimit.ts';
+import { checkForm } from '../../family.ts';
 import { checkCoin, checkCoinFloat, checkFloat } from '../../money/spending.ts';
 import { allDeny } from '../../node/agreement.ts';
 import { ask, object } from '../../node/jsonRpc.ts';

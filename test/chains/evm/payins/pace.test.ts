@@ -3,7 +3,7 @@ import { chainOf } from '../../../../domain/chains.ts';
 import { instant } from '../../../../domain/time.ts';
 import { after, defaultEvmChainConfig } from '../../../../src/chains/evm/config.ts';
 import { createEvmIngester } from '../../../../src/chains/evm/payins/ingester.ts';
-import { windowsOf } from '../../../../src/chains/evm/payins/windows.ts';
+import { windowsOf } from '../../../../src/chains/evm/payins/ranges.ts';
 import { accountOf } from '../../../support/anvil.ts';
 import { type Behaviour, startProxy } from '../../proxy.ts';
 import { blockSeconds, createWorld, ingesterOf, observe, receivedBy, signal, type World } from '../world.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { chainOf } from '../../../../domain/chains.ts';
 import { instant } from '../../../../domain/time.ts';
-import { mayHoldTransfers } from '../../../../src/chains/evm/payins/bloom.ts';
+import { mayHoldTransfers } from '../../../../src/chains/evm/payins/blocks.ts';
 import { readByRange } from '../../../../src/chains/evm/payins/ranges.ts';
 import { header } from '../../../../src/chains/evm/reads.ts';
 import { ChainUnavailable, RpcFailed } from '../../../../src/chains/evm/rpc.ts';

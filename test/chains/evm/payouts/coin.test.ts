@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type Address, parseEther } from 'viem';
 import { type ChainId, chains } from '../../../../domain/chains.ts';
-import { coinOf } from '../../../../domain/coins.ts';
+import { coinOf } from '../../../../domain/money.ts';
 import { fund } from '../../../../sandbox/tokens.ts';
 import { createEvmPayoutRail } from '../../../../src/chains/evm/payouts/rail.ts';
 import type { EvmPayload } from '../../../../src/chains/evm/payouts/transaction.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type Address, keccak256, numberToHex, parseEther, parseGwei, parseTransaction } from 'viem';
 import { type ChainId, chainOf, chains, findToken, type TokenSymbol } from '../../../../domain/chains.ts';
-import type { Form } from '../../../../domain/transfer/form.ts';
+import type { Form } from '../../../../domain/transfer/shapes.ts';
 import { fund, sandboxTokenAbi } from '../../../../sandbox/tokens.ts';
 import { createEvmPayoutRail } from '../../../../src/chains/evm/payouts/rail.ts';
 import type { EvmPayload } from '../../../../src/chains/evm/payouts/transaction.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { isSettledElsewhere, type RefusalKind, refusalKind } from '../../../../src/chains/evm/payouts/refusals.ts';
+import { isSettledElsewhere, type RefusalKind, refusalKind } from '../../../../src/chains/evm/payouts/rail.ts';
 
 /** By client, as its sources have it. */
 const words: Readonly<Record<string, Readonly<Partial<Record<RefusalKind, readonly string[]>>>>> = {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { type Address, numberToHex, pad, parseEther } from 'viem';
 import { chainOf, findToken } from '../../../../domain/chains.ts';
-import type { Form, PaidTogether } from '../../../../domain/transfer/form.ts';
+import type { Form, PaidTogether } from '../../../../domain/transfer/shapes.ts';
 import { fund } from '../../../../sandbox/tokens.ts';
 import { payManyAddress } from '../../../../src/chains/evm/payMany.ts';
-import { broughtIn } from '../../../../src/chains/evm/payouts/arrived.ts';
+import { broughtIn } from '../../../../src/chains/evm/payouts/fate.ts';
 import { createEvmPayoutRail } from '../../../../src/chains/evm/payouts/rail.ts';
 import { transferTopic } from '../../../../src/chains/evm/reads.ts';
 import { PayoutBlocked, SigningRefused } from '../../../../src/chains/ports.ts';

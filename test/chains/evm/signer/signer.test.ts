@@ -3,7 +3,7 @@ import { encodeFunctionData, erc20Abi, type Hex, hexToBytes, parseTransaction, r
 import type { Clock } from '../../../../commands/ports.ts';
 import { type ChainId, chainOf, chains, findToken, type Token } from '../../../../domain/chains.ts';
 import { hour_ms, instant } from '../../../../domain/time.ts';
-import type { Form } from '../../../../domain/transfer/form.ts';
+import type { Form } from '../../../../domain/transfer/shapes.ts';
 import { type EvmChainId, feesOf } from '../../../../src/chains/evm/config.ts';
 import {
   depositAddresses,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { TransferLog } from '../../../../commands/chainPorts.ts';
 import { chainOf } from '../../../../domain/chains.ts';
 import { instant } from '../../../../domain/time.ts';
-import { createRecall } from '../../../../src/chains/solana/payins/recall.ts';
+import { createRecall } from '../../../../src/chains/solana/payins/memory.ts';
 import type { SolanaNode } from '../../../../src/chains/solana/rpc.ts';
 
 const [node, other] = ['node 1', 'node 2'].map((name) => ({ name }) as SolanaNode) as [SolanaNode, SolanaNode];

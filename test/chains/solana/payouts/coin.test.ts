@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { PublicKey } from 'solana-web3-v1';
 import { PayoutBlocked, SigningRefused, type TransferOrder } from '../../../../commands/transferPorts.ts';
-import { coinOf } from '../../../../domain/coins.ts';
+import { coinOf } from '../../../../domain/money.ts';
 import { lamportsPerSol } from '../../../support/solana.ts';
 import { orderTo, type SolanaWorld, signal, solanaWorld } from '../world.ts';
 

@@ -8,7 +8,7 @@ import {
   type TransferOrder,
   type Unsigned,
 } from '../../../../commands/transferPorts.ts';
-import type { FlushedDeposit } from '../../../../domain/transfer/form.ts';
+import type { FlushedDeposit } from '../../../../domain/transfer/shapes.ts';
 import { createSpending } from '../../../../src/chains/money/spending.ts';
 import { solanaFees } from '../../../../src/chains/solana/config.ts';
 import {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Keypair, Memo, type Transaction } from '@stellar/stellar-sdk';
 import { SigningRefused, type TransferOrder, type Unsigned } from '../../../../commands/transferPorts.ts';
-import { coinOf } from '../../../../domain/coins.ts';
+import { coinOf } from '../../../../domain/money.ts';
 import { buildTransaction, innermost, nothing } from '../../../../src/chains/stellar/payouts/transaction.ts';
 import { orderTo, type PayingWorld, payingWorld, withEnvelope } from '../paying.ts';
 import { signal } from '../world.ts';

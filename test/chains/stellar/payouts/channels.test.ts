@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { Keypair } from '@stellar/stellar-sdk';
 import { currentState } from '../../../../commands/handle.ts';
-import { nothingToProve } from '../../../../commands/outgoing.ts';
 import type { CrashPoint } from '../../../../commands/ports.ts';
-import type { NumberingAccount } from '../../../../commands/transferPorts.ts';
+import { type NumberingAccount, nothingToProve } from '../../../../commands/transferPorts.ts';
 import { createPayment } from '../../../../domain/payment/create.ts';
 import type { PaymentEvent } from '../../../../domain/payment/events.ts';
 import { paymentDecider } from '../../../../domain/payment/state.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Keypair } from '@stellar/stellar-sdk';
 import { PayoutBlocked, SigningRefused, type TransferOrder } from '../../../../commands/transferPorts.ts';
-import { coinOf } from '../../../../domain/coins.ts';
+import { coinOf } from '../../../../domain/money.ts';
 import { orderTo, type PayingWorld, payingWorld } from '../paying.ts';
 import { signal } from '../world.ts';
 
