@@ -8,29 +8,31 @@ const only = (name, from, allowed, comment) => ({
 const family = '^src/chains/((?!node/|money/)[^/]+)/';
 /** Everything that ships. */
 const product = '^(domain|commands|projections|queries|src|web|tools)/';
-/** What wires the parts of the service: the process's own files, each room's index, and the programs of operators. */
-const wiring = '^(src/[^/]+[.]ts|src/.*/index[.]ts|src/api/(apiKeys|operations|reads)[.]ts|tools/)';
+const { rooms, wiring } = require('./docs/rooms.json');
+/** A room imports itself and what docs/rooms.json allows. A room inside another has a rule of its own. */
+const ofRooms = rooms.map(({ path, may }) => {
+  const inside = rooms.filter((other) => other.path.startsWith(`${path}/`)).map((other) => `^${other.path}/`);
+  return {
+    name: `room-${path.replaceAll('/', '-')}`, severity: 'error', comment: `${path} imports ${['itself', ...may].join(', ')}`,
+    from: { path: `^${path}/`, pathNot: [wiring, ...inside] },
+    to: { path: `${product.slice(0, -2)}|contracts)/`, pathNot: [path, ...may].map((allowed) => `^${allowed}/`) },
+  };
+});
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
   forbidden: [
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
+    ...ofRooms,
     only('domain-is-pure', '^domain/', ['^domain/', 'node_modules/typebox/'], 'domain imports nothing but typebox'),
     only('commands-know-domain', '^commands/', ['^commands/', '^domain/', '^src/lib/', 'node_modules/typebox/', '^crypto$'], 'commands import the domain, their own ports, and small tools'),
     only('projections-know-events', '^projections/', ['^projections/', '^domain/', 'node_modules/(knex|pg)/'], 'projections import domain event types'),
     only('queries-read', '^queries/', ['^queries/', '^domain/', '^commands/(ports|chainPorts)', '^projections/(sql|payments)', 'node_modules/knex/'], 'queries take no decisions; they share with projections how Postgres is queried and how a payment becomes a row'),
-    only('lib-stands-alone', '^src/lib/', ['^src/lib/', '^commands/ports', '^domain/time', '^[a-z_]+(/promises)?$'], 'src/lib imports nothing of the product but clocks and loggers by their ports'),
+    only('lib-stands-alone', '^src/lib/', ['^src/lib/', '^domain/time', '^[a-z_]+(/promises)?$'], 'src/lib imports nothing of the product but instants'),
     only('parts-show', '^web/(parts/|guides/page)', ['^web/parts/', '^domain/', '^queries/', 'node_modules/(preact|htm|preact-render-to-string|qrcode)/'], 'parts of pages are made of what they are given: they query nothing and decide nothing'),
-    { name: 'pages-behind-the-api', severity: 'error', comment: 'pages know the API’s input, errors and limits; they know neither chains nor workers',
-      from: { path: '^web/' }, to: { path: ['^src/(workers|store|postgres|readmodels|signer)/', family] } },
     { name: 'product-ignores-sandbox', severity: 'error', comment: 'nothing in the product knows that it is in a sandbox',
       from: { path: product }, to: { path: '^(sandbox|test|docs)/' } },
-    { name: 'service-ignores-tools', severity: 'error', comment: 'tools build on the service, never the other way round',
-      from: { path: product, pathNot: '^tools/' }, to: { path: '^tools/' } },
     { name: 'only-wiring-wires', severity: 'error', comment: 'only src/main.ts, src/signerProcess.ts, each room’s index and the tools wire',
       from: { path: product, pathNot: wiring }, to: { path: ['^src/(main|core|signerProcess|serves)[.]ts$', '^src/(api|readmodels|workers)/.*index[.]ts$'] } },
-    { name: 'edge-parts-meet-in-main', severity: 'error', comment: 'the API knows neither chains nor workers nor the event store; its index wires them',
-      from: { path: '^src/api/', pathNot: wiring }, to: { path: ['^src/(workers|store)/', family] } },
-    { name: 'pages-are-mounted', severity: 'error', comment: 'the service serves the pages that its API is given; only the API’s index knows them', from: { path: '^(domain|commands|projections|queries|src)/', pathNot: '^src/api/index[.]ts$' }, to: { path: '^web/' } },
     { name: 'families-apart', severity: 'error', comment: 'a chain family knows no other',
       from: { path: family }, to: { path: family, pathNot: '^src/chains/$1/' } },
     { name: 'families-behind-their-shape', severity: 'error', comment: 'the service knows families by family.ts alone; deploying a contract is a family’s own matter',

@@ -12,6 +12,7 @@ import { clientTypes } from './clientTypes.ts';
 import { business, dashboardJson, operations } from './dashboards.ts';
 import { databaseDocument, tableTypes } from './database.ts';
 import { limitsDocument } from './limits.ts';
+import { withRooms } from './rooms.ts';
 import { withWeather } from './weather.ts';
 
 const write = (name: string, text: string) => writeFile(new URL(name, import.meta.url), `${text}\n`);
@@ -26,6 +27,8 @@ for (const dashboard of [operations, business]) {
   await write(`../deploy/observability/grafana/dashboards/${name}.json`, dashboardJson(dashboard));
 }
 await write('../clients/typescript/src/api.ts', await clientTypes());
+const architecture = new URL('architecture.md', import.meta.url);
+await writeFile(architecture, withRooms(await readFile(architecture, 'utf8')));
 const chains = new URL('chains.md', import.meta.url);
 await writeFile(chains, withWeather(await readFile(chains, 'utf8')));
 

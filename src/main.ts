@@ -10,7 +10,7 @@ import { type Config, ConfigError, readConfig } from './config.ts';
 import { openCore } from './core.ts';
 import { allowSlowConnects } from './lib/connectAttempts.ts';
 import { printable } from './lib/printable.ts';
-import { guardNotifications, prepareAnalytics } from './postgres/analysts.ts';
+import { guardNotifications, prepareAnalytics } from './analysts.ts';
 import { systemClock } from './process/system.ts';
 import { createLogger } from './process/telemetry.ts';
 import { runProjectionsRole } from './readmodels/index.ts';

@@ -30,7 +30,7 @@ const anchorsOf = (page: string) =>
   );
 
 const repositoryPath =
-  /^(\.[a-z-]+\.[a-z]+|(domain|commands|projections|queries|src|sandbox|contracts|test|bench|docs)\/[\w./<>-]*)$/;
+  /^(\.[a-z-]+\.[a-z]+|(domain|commands|projections|queries|src|web|tools|sandbox|contracts|clients|deploy|test|docs)\/[\w./<>-]*)$/;
 
 /** What stands between backticks outside of code blocks and begins as a path from the root. `<family>` is each of the chain families. */
 const pathsIn = (markdown: string): readonly string[] =>

@@ -1,12 +1,12 @@
 /** What analysts read, and whom they are to Postgres: made ready by every start, and never in its way. */
 
-import type { Clock } from '../../commands/ports.ts';
-import type { Config } from '../config.ts';
-import { randomIds } from '../process/system.ts';
-import type { Telemetry } from '../process/telemetry.ts';
-import { endNotificationFlood, makeAnalyst } from './analyst.ts';
-import { makeAnalytics } from './analytics.ts';
-import type { Database } from './database.ts';
+import type { Clock } from '../commands/ports.ts';
+import type { Config } from './config.ts';
+import { randomIds } from './process/system.ts';
+import type { Telemetry } from './process/telemetry.ts';
+import { endNotificationFlood, makeAnalyst } from './postgres/analyst.ts';
+import { makeAnalytics } from './postgres/analytics.ts';
+import type { Database } from './postgres/database.ts';
 
 interface Needs {
   readonly config: Pick<Config, 'analystPassword' | 'chains'>;

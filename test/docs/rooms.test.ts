@@ -1,0 +1,23 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import list from '../../docs/rooms.json' with { type: 'json' };
+import { withRooms } from '../../docs/rooms.ts';
+
+const root = new URL('../../', import.meta.url);
+
+describe('the rooms of the tree', () => {
+  it('are drawn in docs/architecture.md as the dependency rules have them', () => {
+    const page = readFileSync(new URL('docs/architecture.md', root), 'utf8');
+    assert.equal(page, withRooms(page), 'docs/architecture.md is stale: run `npm run docs` and commit it');
+  });
+
+  it('exist, and each comes after the rooms that it may import', () => {
+    const known: string[] = ['contracts', 'web/parts'];
+    for (const { path, may } of list.rooms) {
+      assert.ok(existsSync(new URL(`${path}/`, root)), `${path} is no folder`);
+      const ahead = may.filter((other) => !known.includes(other));
+      assert.deepEqual(ahead, [], `${path} may import rooms that come later in docs/rooms.json`);
+      known.push(path);
+    }
+  });
+});
