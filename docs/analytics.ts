@@ -14,7 +14,7 @@ tokens count as dollars.
 
 Set \`ANALYST_PASSWORD\` and start the service: there is a role \`analyst\` then, which reads these views and nothing else. It only reads, five connections at
 a time; a statement ends after 60 seconds unless he sets another limit, and whatever he has open ends when the views are made anew or \`npm run rebuild\` switches the read models. With locks, large objects and \`pg_notify\` an
-analyst could hold up the service. The compose files take them from everybody else ([postgres-role.sql](../compose/postgres-role.sql)). Elsewhere
+analyst could hold up the service. The compose files take them from everybody else ([postgres-role.sql](../deploy/compose/postgres-role.sql)). Elsewhere
 a superuser runs the same statements once, or the user of \`DATABASE_URL\` is a superuser and each start does it. The command \`NOTIFY\` cannot be revoked: sessions of analysts end when the notification queue is 2 % full. It must be allowed to
 make roles; else the alarm \`analystRole\` says so, and its administrator makes the role once:
 

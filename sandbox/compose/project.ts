@@ -133,7 +133,7 @@ function layOut(
   port: number,
 ): void {
   const visible = readFileSync(join(root, '.dockerignore'), 'utf8').matchAll(/^!(.+)$/gm);
-  for (const path of [...[...visible].map(([, name = '']) => name), '.dockerignore', 'compose', 'observability']) {
+  for (const path of [...[...visible].map(([, name = '']) => name), '.dockerignore', 'deploy']) {
     mkdirSync(dirname(join(directory, path)), { recursive: true });
     cpSync(join(root, path), join(directory, path), { recursive: true });
   }

@@ -104,7 +104,7 @@ describe('Postgres in both compose files', () => {
     for (const services of [one, scaleServices]) {
       const postgres = services.find(([name]) => name === 'postgres')?.[1];
       assert.equal(postgres?.environment?.['POSTGRES_USER'], 'postgres');
-      const script = './compose/postgres-role.sql:/docker-entrypoint-initdb.d/postgres-role.sql:ro';
+      const script = './deploy/compose/postgres-role.sql:/docker-entrypoint-initdb.d/postgres-role.sql:ro';
       assert.ok(postgres?.volumes?.includes(script), 'the script is not mounted');
     }
     assert.match(text('docker-compose.yml'), /DATABASE_URL: postgres:\/\/payments:/);
