@@ -20,7 +20,7 @@ describe('npm run setup', () => {
     const cwd = temporaryDirectory();
     // A folder like a clone: the lines write beside its package.json.
     const root = fileURLToPath(new URL('../../', import.meta.url));
-    for (const name of ['package.json', 'node_modules', 'compose', '.env.example', 'docker-compose.yml'])
+    for (const name of ['package.json', 'node_modules', 'deploy', '.env.example', 'docker-compose.yml'])
       symlinkSync(join(root, name), join(cwd, name));
     const upToEngine = readmeLines.findIndex((line) => line.startsWith('docker compose up'));
     assert.ok(upToEngine > 0, 'the README has no lines before docker compose up');

@@ -1,4 +1,4 @@
-/** There is one way to the treasury's keys: what a stream decided, and commands/transfers signs. */
+/** There is one way to the treasury's keys: what a stream decided, src/workers/payouts signs. */
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 
@@ -13,9 +13,9 @@ describe('the treasury’s keys', () => {
     const asking = files.filter((file) => asks.test(readFileSync(`${import.meta.dirname}/../../../${file}`, 'utf8')));
     const answering = /^src\/(signer|chains\/[^/]+\/signer)\//;
     assert.deepEqual(asking.filter((file) => !answering.test(file)).toSorted(), [
-      'tools/selfTestPayment.ts',
       'src/workers/payouts/cancels.ts',
       'src/workers/payouts/sign.ts',
+      'tools/selfTestPayment.ts',
     ]);
   });
 });
