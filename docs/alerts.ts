@@ -224,7 +224,7 @@ export const runbooks = (operations: string): string =>
     `# Runbooks
 
 Made by \`npm run docs\` from \`docs/alerts.ts\` and the [alarms](operations.md#alarms); do not edit. One section for each alert of \`deploy/observability/alerts.yml\`. \`page\` is for
-whoever is awake, \`ticket\` for the morning. In a container the programs of \`src/cli/\` are called themselves: \`docker compose exec service node tools/payouts.ts list\`.`,
+whoever is awake, \`ticket\` for the morning. In a container the programs of \`tools/\` are called themselves: \`docker compose exec service node tools/payouts.ts list\`.`,
     ...alertsOf(operations).map(({ name, severity, means, look, todo, ends }) =>
       [
         `## ${name}`,
