@@ -66,8 +66,6 @@ async function causeOf(failure: unknown): Promise<unknown> {
   return commitError === undefined ? failure : commitError.catch((cause: unknown) => cause);
 }
 
-// Checksums of what is stored: read again, it is what was written, or it is damaged.
-
 export const checksum_bytes = 4;
 
 const seedOf = (position: number): number => position % 2 ** 32;

@@ -19,8 +19,6 @@ import { openStorage } from './storage.ts';
 import { type Tell, tellingOnce, troubleOf, writing } from './trouble.ts';
 import { createBell, createWriter, writeEpoch } from './writer.ts';
 
-// What a client asks before anything else: which calls the server knows, and where it is.
-
 /** The server version whose behaviour this node shows. */
 const version = '24.6.0';
 

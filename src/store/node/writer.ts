@@ -174,16 +174,15 @@ export function createBell(): Bell {
   };
 }
 
-// Epochs: the real server appends an event to the stream `$epoch-information` at each start and after each election. A read of that
-// stream returns the events. Reads of the whole log and subscriptions to it never do, although the records have positions there.
-
 const epochStream = '$epoch-information';
 
 /** True for a record that no reader of the whole log gets. Such a record counts for checkpoints and is a position to continue from. */
 export const isHidden = (record: Buffer): boolean => peekRecord(record, 'stream') === epochStream;
 
 /**
- * Appends the epoch of one start. Resolves when it is on disk.
+ * Appends the epoch of one start. Resolves when it is on disk. The real server appends an event to the stream `$epoch-information` at each
+ * start and after each election. A read of that stream returns the events. Reads of the whole log and subscriptions never do, although the
+ * events have positions there.
  * @throws CannotWrite, Damaged: nothing was written
  */
 export async function writeEpoch(storage: Storage, writer: Writer): Promise<void> {

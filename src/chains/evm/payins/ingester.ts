@@ -15,11 +15,10 @@ import { createShownBlocks, type ShownBlock, type ShownBlocks } from './recentBl
 import { createScanner } from './scanner.ts';
 import { transfersOf } from './transfers.ts';
 
-// What each node says, for itself, of a transfer that another has told: its receipt, its block, and whether that is final.
-
 const method = 'eth_getTransactionReceipt';
 
 /**
+ * Reads, from each node alone, the receipt and the block of a transfer that another node returned, and whether it is final.
  * @param shown blocks that nodes have just shown as theirs
  * @param seen receipts that nodes have shown: in the same block, a node's receipt stays what it is
  */

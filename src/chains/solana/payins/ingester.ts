@@ -25,8 +25,6 @@ import { createPolledSlots } from './memory.ts';
 import { createScanner } from './scanner.ts';
 import { type AddressBook, createAddressBook } from './tokenAccounts.ts';
 
-// What nodes show of single payins.
-
 /** What a node says of a transfer that another has told. @throws RpcFailed when it cannot say: the slot is not final there */
 export async function stated(node: SolanaNode, transfer: Transfer, finalBlock: FinalBlocks): Promise<Statement> {
   const { txHash } = transfer;

@@ -37,8 +37,6 @@ import { addressTopic, type Watched } from './movements.ts';
 import { createPages, Forgotten, type RangeRead } from './pages.ts';
 import { createTransferReader, ledgerName, type TransferReader } from './transfers.ts';
 
-// What nodes show of one transaction.
-
 /**
  * What a transaction moved to us; nothing when the nodes that answer know nothing of it.
  * @throws ChainUnavailable when no node answers, and while one of them shows it and it cannot be read
