@@ -106,8 +106,6 @@ export function transactionLink(mode: Mode, chainId: ChainId, txHash: string): V
       ${icon('external')}<span class="visually-hidden"> (opens an explorer)</span></a>`;
 }
 
-// Words that several pages use for the same thing.
-
 export const chainName = (id: number): string => chainOf(id as ChainId).name;
 
 /** What a webhook tells of. */
