@@ -1,3 +1,5 @@
+/** Appends to the event store: requests and answers on the wire, and many appends over one BatchAppend call for each connection. */
+
 import { randomInt, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { unpackToCommandError } from '@eventstore/db-client/dist/streams/appendToStream/unpackError.js';

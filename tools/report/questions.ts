@@ -1,3 +1,5 @@
+/** The questions of a monthly report: their SQL, asked in one transaction that writes nothing. */
+
 import { type Instant, instant } from '../../domain/time.ts';
 import type { Sql, SqlDatabase } from '../../projections/sql.ts';
 

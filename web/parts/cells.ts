@@ -1,3 +1,5 @@
+/** Cells of tables: amounts, times, addresses and links to explorers, and the words that several pages share. */
+
 import type { VNode } from 'preact';
 import { type ChainId, chainOf } from '../../domain/chains.ts';
 import type { PaymentView } from '../../domain/payment/view.ts';

@@ -1,3 +1,5 @@
+/** Fields of forms, with their errors; a form's buttons; the fields of a wallet. */
+
 import type { VNode } from 'preact';
 import type { Chain } from '../../domain/chains.ts';
 import { type Content, html } from './html.ts';

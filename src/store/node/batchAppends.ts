@@ -1,3 +1,5 @@
+/** The call BatchAppend of the embedded node: appends gathered from their chunks, and answered in order. */
+
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import { type handleBidiStreamingCall, status } from '@grpc/grpc-js';

@@ -1,3 +1,5 @@
+/** The embedded node's LMDB files, and the checksums of their records. */
+
 import { crc32 } from 'node:zlib';
 import { type Database, open, type RootDatabase } from 'lmdb';
 

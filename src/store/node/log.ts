@@ -1,3 +1,5 @@
+/** Records of the log: their encoding, and scans of the log by position. */
+
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import { wireReader, wireWriter } from '../wire.ts';
 import { checksum_bytes, Damaged, intact, openRecord, sealRecord, type Tables } from './environment.ts';

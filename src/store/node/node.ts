@@ -1,3 +1,5 @@
+/** The embedded node: opens its storage and serves the calls of EventStoreDB over gRPC. */
+
 import { randomUUID } from 'node:crypto';
 import { chmodSync, rmSync } from 'node:fs';
 import { join } from 'node:path';

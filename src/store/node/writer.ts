@@ -1,3 +1,5 @@
+/** Writes to the log of the embedded node: appends in order, each batch in one commit, and the epoch of each start. */
+
 import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import {

@@ -1,3 +1,5 @@
+/** The ingester of an EVM chain: payins pass by pass, and the statements of single nodes about a transfer. */
+
 import { chainOf } from '../../../../domain/chains.ts';
 import type { Transfer } from '../../../../domain/payment/events.ts';
 import { instant } from '../../../../domain/time.ts';

@@ -1,3 +1,5 @@
+/** The ingester of Solana: payins pass by pass, and the statements of single nodes about a transfer. */
+
 import { type Transfer, transferId } from '../../../../domain/payment/events.ts';
 import { boundedMap } from '../../../lib/cache.ts';
 import type { Watch } from '../../family.ts';

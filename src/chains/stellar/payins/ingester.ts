@@ -1,3 +1,5 @@
+/** The ingester of Stellar: payins pass by pass, and the statements of single nodes about a transaction. */
+
 import { xdr } from '@stellar/stellar-sdk';
 import { type Transfer, transferId } from '../../../../domain/payment/events.ts';
 import { epochMs, type Instant, instant } from '../../../../domain/time.ts';
