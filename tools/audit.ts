@@ -39,14 +39,13 @@ import { connections, masterKeyOf, readEnvironment } from './connections.ts';
 import { print, printError, printJson, printTable } from './print.ts';
 import { runProgram, untilInterrupted } from './program.ts';
 
-// How far an audit is, on the terminal: a bar for each part, with its rate.
-
 export interface Bars {
   tell(progress: Progress): void;
   show(part: string, done: number | null, note: string): void;
   stop(): void;
 }
 
+/** Prints the progress of an audit on the terminal: a bar for each part, with its rate. */
 export function openBars(quiet: boolean): Bars {
   const bars = new MultiBar(
     {
@@ -76,8 +75,6 @@ export function openBars(quiet: boolean): Bars {
     stop: () => bars.stop(),
   };
 }
-
-// One payment's story, for people.
 
 /** One to an element: texts of a log are anybody's, and none of them may begin one. */
 export function storyLines({ events, transactions, findings, gaps }: Story): readonly string[] {
@@ -131,8 +128,6 @@ function amountText(chainId: ChainId, asset: string, units: bigint): string {
   const token = tokenAt(chainOf(chainId), asset);
   return token ? `${formatAmount(units, token.decimals)} ${token.symbol}` : `${units} of ${asset}`;
 }
-
-// What an audit stands on: the raw log, the seals that are believed, and every configured chain.
 
 /** Begins so much earlier than the service says: clocks differ. */
 const earlier_ms = 10 * 60_000;

@@ -84,8 +84,6 @@ export async function eventStoreOf(
   }
 }
 
-// What a tool of the operator stands on: the settings of the service beside it, and for most the service's core.
-
 /**
  * What is set already, then `.env`, then what a service that runs on the data directory has left there.
  * @throws ConfigError
@@ -113,8 +111,7 @@ export async function believed(store: EventStore, masterKey: Uint8Array): Promis
   return sealedStore(store, { tell, trust: () => trust });
 }
 
-// The configured chains for who asks nodes alone: nothing is taken out of the service's own memory.
-
+/** Opens the configured chains for a tool that only queries nodes: nothing is read from the service's memory. */
 export function chainsAlone(config: Config): Chains['chains'] {
   const nobody = async () => [];
   const needs = { lines: createLines(), takeOwners: nobody, watch: () => ({ open: nobody, late: nobody }) };

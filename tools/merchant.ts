@@ -19,8 +19,6 @@ import { withCore } from './connections.ts';
 import { print, printTable } from './print.ts';
 import { operator, runProgram } from './program.ts';
 
-// `npm run merchant -- policy …` and `fee …`: what happens with other amounts, and what an app pays.
-
 /** Runs one command and prints its answer. */
 export type Run = (command: (merchants: ManageMerchant) => Promise<object | Refusal>) => Promise<void>;
 
@@ -59,6 +57,7 @@ interface FeeOptions extends StatedRoute {
   readonly belowCost?: boolean;
 }
 
+/** Adds `policy` and `fee`: what happens with amounts that were not agreed, and an app's fees. */
 export function addTerms(program: Command, run: Run): void {
   program
     .command('policy <appId>')
@@ -93,8 +92,6 @@ export function addTerms(program: Command, run: Run): void {
     .action((appId: string, stated: StatedRoute) => run((m) => m.removeFee(appId, stated, operator())));
 }
 
-// The operator's part of `npm run merchant` that is about people: who may register, who owns an app, who is forgotten.
-
 function must<T>(answer: T | Refusal): T {
   if (isRefusal(answer)) throw new Error(`${answer.refused}: ${answer.message}`);
   return answer;
@@ -126,6 +123,7 @@ async function eraseOne(core: Core, email: string): Promise<void> {
   }
 }
 
+/** Adds the commands about people: who is allowed to register, who owns an app, whose data is erased. */
 export function addPeople(program: Command): void {
   program
     .command('invite <email>')

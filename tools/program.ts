@@ -40,8 +40,6 @@ export function untilInterrupted(message: string): AbortSignal {
   return stop.signal;
 }
 
-// Chains as operators name them on a command line.
-
 /** By id, or by name in any letter case, of which the beginning is enough where it is one chain's alone. */
 export function namedChain(stated: string): Chain | undefined {
   const text = stated.trim().toLowerCase();
@@ -54,9 +52,10 @@ export function namedChain(stated: string): Chain | undefined {
 /** All that can be named, for a message that says so. */
 export const chainNames = (): string => chains.map(({ id, name }) => `${name} (${id})`).join(', ');
 
-// Who runs a tool of the operator, for the audit trail.
-
-/** By the name of the account that asked sudo for this, else of the one that the process runs in; a container's may have a number only. */
+/**
+ * The user of a tool, for the audit trail: the account that ran sudo, or else the account of the process. A container's account may have
+ * only a number.
+ */
 export function operator(): OperatorBy {
   return { cause: `operator:${process.env['SUDO_USER'] || accountName()}` };
 }

@@ -30,8 +30,6 @@ import { withCore } from './connections.ts';
 import { print } from './print.ts';
 import { chainNames, namedChain, operator, reasonOf, refusalError, runProgram, tell } from './program.ts';
 
-// What an operator decides about a refund that does not go on by itself: of a payment, or of money that no payment takes up.
-
 const answer_ms = 30_000;
 
 type Decide = (core: Core, byHand: RefundByHand) => RefundDecided;
@@ -67,6 +65,7 @@ async function retry(core: Core, byHand: RefundByHand): RefundDecided {
   return decided;
 }
 
+/** Adds the decisions about a refund that needs an operator: of a payment, or of unmatched funds. */
 export function addDecisions(program: Command): void {
   for (const [name, { about, decide }] of Object.entries(verbs))
     program

@@ -14,8 +14,6 @@ import { believed, connections, databaseUrlOf, eventStoreOf, masterKeyOf } from 
 import { print, printJson } from './print.ts';
 import { runProgram, untilInterrupted } from './program.ts';
 
-// A stream's events as lines of a table: what happened, and what it changed.
-
 const widths = { number: 5, position: 12, at: 24, type: 20 };
 const valueMax = 66;
 
@@ -32,7 +30,10 @@ const columns = (number: string, position: string, at: string, type: string, cha
 
 export const rule = '─'.repeat(120);
 
-/** Of one event: a line for each change. @param isFirst with the table's head */
+/**
+ * Formats an event as lines of a table: the event, and one line for each change that it made.
+ * @param isFirst with the table's head
+ */
 export function linesOf({ stored, known, changes }: StreamStep, isFirst: boolean): readonly string[] {
   const head = isFirst ? [columns('#', 'position', 'time', 'event', 'changed')] : [];
   const what = known ? changes.map(changeText) : ['(an event of a newer version of this service)'];

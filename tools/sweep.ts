@@ -33,8 +33,6 @@ import { withCore } from './connections.ts';
 import { print, printError, printTable } from './print.ts';
 import { namedChain, operator, runProgram, untilInterrupted } from './program.ts';
 
-// Tells an operator how a sweep of one chain goes: a bar while it lasts, then a table of its transactions, and what was left and why.
-
 interface Line {
   readonly operation: string;
   readonly part: SweepPart;
@@ -54,6 +52,7 @@ export interface SweepReport {
   end(): void;
 }
 
+/** Prints the sweep of one chain: a bar while it runs, then a table of its transactions, and what remains and why. */
 export function createSweepReport(chain: Chain, coin: CoinPrice): SweepReport {
   const lines: Line[] = [];
   const left = new Map<string, LeftSum>();

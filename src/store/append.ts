@@ -1,3 +1,5 @@
+/** Appends to the event store: requests and answers on the wire, and many appends over one BatchAppend call for each connection. */
+
 import { randomInt, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { unpackToCommandError } from '@eventstore/db-client/dist/streams/appendToStream/unpackError.js';
@@ -9,14 +11,13 @@ import type { Connection } from './connection.ts';
 import { definiteRefusal, isConnectionLoss, isNotLeader, mayBeWritten, NotAppended, reasonOf } from './failures.ts';
 import { eachField, textAt, type WireWriter, wireWriter } from './wire.ts';
 
-// Answers to appends, as they come over the wire.
-
 export interface AppendedAt {
   readonly revision: bigint;
   /** The server leaves it out when it finds the append written before. */
   readonly position: bigint | null;
 }
 
+/** The server's answer to one append, read from the wire. */
 export interface AppendAnswer {
   readonly correlationId: string;
   readonly outcome: AppendedAt | AppendFailure;
@@ -92,8 +93,7 @@ function answerOf(bytes: Buffer): AppendAnswer {
   };
 }
 
-// Appends as they go over the wire.
-
+/** One append, as it is encoded for the wire. */
 export interface Append {
   readonly stream: string;
   readonly expected: bigint | 'no_stream';
@@ -164,8 +164,6 @@ function uuid(wire: WireWriter, text: string): void {
   wire.text(2, text);
   wire.message(1, message);
 }
-
-// Appends over one long BatchAppend call per connection.
 
 /** Settles with the server's answer, or rejects with an error of the client. Has no time limit of its own. */
 export type AppendCall = (append: Append) => Promise<AppendedAt>;

@@ -1,3 +1,5 @@
+/** The client of the event store: reads, appends and subscriptions, with a limit on the calls in progress. */
+
 import { type EventStore, type ReadOptions, Unavailable } from '../../commands/ports.ts';
 import { assert, type LogPlace, placeOf, type StoredEvent } from '../../domain/decider.ts';
 import { type AppendLimits, createAppending } from './append.ts';

@@ -23,9 +23,6 @@ import { type StoreAddress, storeAddress } from './address.ts';
 import { isConnectionLoss, isDamaged, leaderOf, NoLeader, reasonOf, Silent, unusable } from './failures.ts';
 import { createHearing, type Hearing, readCall, type Wanted } from './read.ts';
 
-// The way to a store's leader, in place of the official client's own: one connection a node, kept while it tries to connect again.
-// (The client opens a new one for each call that fails; each of them connects once the node is back, and stays: 26 after an outage.)
-
 export interface WaysOptions {
   /** `host:port` or `unix:/path`; several, or with `discover`: nodes that are asked who leads. */
   readonly targets: readonly string[];
@@ -59,6 +56,10 @@ const receivedMost_bytes = 17 * 1024 * 1024;
 /** A node that is back is found soon. */
 const reconnect_ms = { first: 100, most: 500 };
 
+/**
+ * Opens the way to the store's leader, in place of the official client's own: one connection for each node, kept while it reconnects. The
+ * official client opens a connection for each failed call, and each stays open: 26 after one outage.
+ */
 export function createWays(options: WaysOptions): Ways {
   const { targets, discover, credentials } = options;
   const channels = new Map<string, Channel>();
@@ -171,8 +172,6 @@ const channelOptions = ({ pingEvery_ms, pingTimeout_ms }: WaysOptions) => ({
   'grpc.max_reconnect_backoff_ms': reconnect_ms.most,
   'grpc.max_receive_message_length': receivedMost_bytes,
 });
-
-// The official client, opened for an address: its calls and its reading of answers, over connections of our own.
 
 export interface OpenClient {
   readonly client: EventStoreDBClient;

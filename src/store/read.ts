@@ -10,8 +10,6 @@ import type { StoredEvent } from '../../domain/decider.ts';
 import { Silent } from './failures.ts';
 import { eachField, textAt, type WireWriter, wireWriter } from './wire.ts';
 
-// Encodes read requests for the wire.
-
 export interface Wanted {
   /** Null for the whole log. */
   readonly stream: string | null;

@@ -1,3 +1,5 @@
+/** A subscription to the whole log, with a position that is safe to keep. */
+
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { convertToCommandError } from '@eventstore/db-client/dist/utils/index.js';
 import shared from '@eventstore/db-client/generated/shared_pb.js';

@@ -147,14 +147,13 @@ export function eachField(
 
 export const textAt = (bytes: Buffer, from: number, to: number): string => bytes.toString('utf8', from, to);
 
-// The embedded node's Unix socket, and its connection string: `esdb+unix:///data/eventstore/socket`.
-
 const scheme = 'esdb+unix://';
 /** What `sockaddr_un` holds everywhere, without the zero at its end. */
 const pathMost_bytes = 103;
 
 export const socketIn = (dataDir: string): string => join(dataDir, 'socket');
 
+/** The connection string of the embedded node's Unix socket: `esdb+unix:///data/eventstore/socket`. */
 export const socketUrl = (path: string): string => `${scheme}${encodeURI(path)}`;
 
 /** Null for a connection string of another kind. */

@@ -12,7 +12,10 @@ const pages = [
   'clients/python/README.md',
   'clients/typescript/README.md',
   'clients/examples/shop/README.md',
-  ...readdirSync(new URL('docs/', root)).flatMap((name) => (/\.md$/.test(name) ? [`docs/${name}`] : [])),
+  ...readdirSync(new URL('docs/', root), { encoding: 'utf8', recursive: true })
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`)
+    .sort(),
 ];
 const text = (page: string) => readFileSync(new URL(page, root), 'utf8');
 

@@ -106,8 +106,6 @@ export async function readAccount(
   return complete || isWhole ? null : { of, why: 'no node remembers all that it sent: ask an archive node' };
 }
 
-// Every chain is asked what happened to the treasury's accounts and to every deposit that was ever disclosed.
-
 export interface ReadingDeps {
   readonly witnesses: readonly Witness[];
   readonly deposits: Spill<DepositClaim>;
@@ -156,6 +154,7 @@ interface Reading {
   state: AuditState;
 }
 
+/** Queries every chain for the transactions of the treasury's accounts and of every deposit that was ever disclosed. */
 export async function readChains(deps: ReadingDeps, place: Workplace, state: AuditState): Promise<ChainsRead> {
   const evidence = createSpill<Fact>({ directory: place.directory, name: 'evidence', runs: state.evidenceRuns });
   const reading: Reading = {

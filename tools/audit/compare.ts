@@ -32,12 +32,13 @@ import { type Compared, findAtClaim as find, tokenFeeMax, type World } from './c
 import { findingAt } from './findings.ts';
 import { scaled } from './reckon/funding.ts';
 
-// What two streams say of the same: each consequence has one cause, and each cause has its consequence within a day.
-
 /** Workers of the service make the consequence within seconds; a day later it is lost. */
 const due_ms = day_ms;
 
-/** @param facts all of one key */
+/**
+ * Compares two streams that report the same facts: each consequence has one cause, and each cause has its consequence within one day.
+ * @param facts all of one key
+ */
 export function comparePaired(
   facts: readonly Fact[],
   { settledBefore, isWhole }: Pick<World, 'settledBefore' | 'isWhole'>,
@@ -57,9 +58,6 @@ export function comparePaired(
     else if (cause.words !== words) find(findingAt(code, where, `${words}; ${cause.where.stream} says ${cause.words}`));
   }
 }
-
-// Money is conserved: what a transaction did to an account of the treasury is what the log says was received, paid, refunded, charged and
-// moved. It compares sums alone, so it holds whatever the comparisons of single transfers believe.
 
 /** @param claims all of the transaction */
 export function enteredBy(evidence: Evidence, claims: readonly Claim[], world: World): readonly Entered[] {
@@ -98,7 +96,11 @@ function feesOf({ account, fee }: Evidence, claims: readonly Claim[]): readonly 
   return spent === 0n ? [] : [{ asset: coinAddress, column: 'fees', amount: -spent }];
 }
 
-/** By asset, what the chain shows beside what the log says; assets that add up are omitted. */
+/**
+ * Returns, by asset, the difference between the chain and the log; assets that agree are omitted. Money is conserved: a transaction's
+ * effect on a treasury account is what the log received, paid, refunded, charged and moved. Only sums are compared, so this holds whatever
+ * the comparisons of single transfers conclude.
+ */
 export function differencesOf({ changes, fee }: Evidence, entered: readonly Entered[]): ReadonlyMap<string, bigint> {
   const sums = new Map<string, bigint>([[coinAddress, -BigInt(fee)]]);
   for (const { asset, amount } of changes) sums.set(asset, (sums.get(asset) ?? 0n) + BigInt(amount));

@@ -153,8 +153,6 @@ function misattribution({ chainId, from, memo }: InflowClaim, change: Change, wo
 /** Whether a chain's history has the memo of each transfer. */
 export const hasMemos = (chainId: ChainId): boolean => chainOf(chainId).family === 'stellar';
 
-// Payouts that share one transaction: what their batch says of each, beside what each payment says.
-
 const streamOf = ({ paymentId }: BatchClaim['members'][number]): string => `payment-${paymentId}`;
 
 /** Members whose payment tells of no part of it. */
@@ -177,7 +175,10 @@ export function outOfBatch(
   }));
 }
 
-/** One batch to a transaction, and each payout of it one member: nobody else, nobody twice, to the unit. */
+/**
+ * Compares a batch's record of each payout in its transaction with the payment's own record. A transaction has one batch, and each of its
+ * payouts is one member: no other receiver, no receiver twice, and equal amounts.
+ */
 export function compareBatch(
   claims: readonly Claim[],
   shown: readonly Evidence[],

@@ -35,8 +35,6 @@ export interface World {
 export const findAtClaim = (out: Compared, code: FindingCode, claim: Claim, message: string): void =>
   out.find(findingAt(code, claim.where, message, { chainId: claim.chainId, hash: claim.txHash, block: claim.block }));
 
-// Tokens that keep a part of each transfer.
-
 /**
  * The most that a token keeps of a transfer, in its smallest units; 0n for a token that keeps nothing. USDT's contract on Ethereum refuses a
  * fee of 20 basis points or more, and one of 50 dollars or more (`setParams`). Other tokens of the catalogue have no fee. The numbers are

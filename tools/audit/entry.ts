@@ -7,8 +7,6 @@ import { categories } from '../../domain/streams.ts';
 import type { Seals } from '../../src/security/seals.ts';
 import type { FindingCode } from './findings.ts';
 
-// Tokens as events state them, beside the catalogue: a wrong number of decimals makes another amount of the same units.
-
 interface Stated {
   readonly symbol?: unknown;
   readonly address?: unknown;
@@ -20,6 +18,7 @@ const depthMax = 6;
 
 /**
  * Returns why a token of the event is not the catalogue's; null if each one is. An object that has a token also has the token's chain.
+ * With a wrong number of decimals the same units are another amount.
  * @param chainId of the object around
  */
 export function tokenMisfit(data: unknown, chainId: unknown = undefined, depth = 0): string | null {

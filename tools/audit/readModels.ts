@@ -17,8 +17,6 @@ import { follow } from '../../src/readmodels/follow.ts';
 import { createCollector } from './collector.ts';
 import { type Finding, findingAt } from './findings.ts';
 
-// Whether tables, and the public views that show them, are what the migrations make: else they could tell what no row holds.
-
 export interface TablesAudit {
   readonly findings: readonly Finding[];
   /** As they were made. The others are not read: reading a view can do anything. */
@@ -43,6 +41,7 @@ export async function showTables(sql: Sql, schema: string, names: Iterable<strin
     );
 }
 
+/** Checks that tables, and the public views over them, are what the migrations make. A changed view could report rows that do not exist. */
 export async function auditTables({ live, own, schemas, tables }: TablesDeps): Promise<TablesAudit> {
   const due = await shapesIn(own, schemas.own);
   const [there, shown] = [await shapesIn(live, schemas.live), await shapesIn(live, 'public')];

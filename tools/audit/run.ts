@@ -32,12 +32,13 @@ import {
   type PaymentSums,
 } from './sums.ts';
 
-// What one operator's word moved within a day. Each order may be small enough; their sum must be, too.
-
 /** An order takes its share of the day some moments before or after its own time. */
 const window_ms = day_ms - 10 * minute_ms;
 
-/** @param orders in the order in which the log recorded them; at most one day of them is in memory. @param most in millionths of a dollar */
+/**
+ * Adds what one operator withdrew within a day: each order may be below the limit, and the sum must be as well.
+ * @param orders in the order in which the log recorded them; at most one day of them is in memory. @param most in millionths of a dollar
+ */
 export function* allowanceFindings(orders: Iterable<Unapproved>, most: bigint): Iterable<Finding> {
   let recent: { readonly at_ms: number; readonly value: bigint }[] = [];
   let sum = 0n;
@@ -58,8 +59,6 @@ export function* allowanceFindings(orders: Iterable<Unapproved>, most: bigint): 
       );
   }
 }
-
-// Reads the log once, from its first event to what was its end when the audit began, and puts it aside in the order of streams.
 
 export interface LogDeps {
   /** The raw log: nothing that is in it is left out. Nothing can be written through it. */
@@ -99,6 +98,7 @@ const fresh = (tail: bigint, wanted: readonly number[]): AuditState => ({
   transactions: 0,
 });
 
+/** Reads the log once, from its first event to its end at the start of the audit, and stores the events in the order of streams. */
 export async function readLog(
   { log, believed, progress, signal, keptHeads = [], saveEvery = saveEveryDefault }: LogDeps,
   place: Workplace,
@@ -140,8 +140,6 @@ export async function readLog(
   return { entries, state, goneOnFrom };
 }
 
-// What the last audit saw of each stream, so that this one notices what was written anew since, seals and all.
-
 interface Tips {
   readonly revision: number;
   readonly link: string;
@@ -155,6 +153,7 @@ export interface TipsAudit {
   keep(): void;
 }
 
+/** Compares each stream with its state at the last audit, so that a rewritten stream is found even with valid seals. */
 export function auditTips(directory: string, find: (finding: Finding) => void): TipsAudit {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const index = join(directory, 'tips.json');

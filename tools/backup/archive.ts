@@ -11,8 +11,6 @@ import { type Clock, type EventStore, StreamConflict } from '../../commands/port
 import type { StoredEvent } from '../../domain/decider.ts';
 import { closed, Digest, Text, Time } from '../../domain/schema.ts';
 
-// What a backup's directory says of itself: which segments of the log it holds, in order, and their digests.
-
 const format = 'payment-intents backup 1';
 const Count = Type.Integer({ minimum: 0 });
 const Position = Type.String({ pattern: '^[0-9]{1,20}$' });
@@ -41,7 +39,11 @@ const pathOf = (directory: string): string => join(directory, 'backup.json');
 
 export const emptyManifest = (madeAt: Manifest['madeAt']): Manifest => ({ format, madeAt, segments: [] });
 
-/** Undefined where the directory has none. @throws BackupError for one that is not ours */
+/**
+ * Reads the names of the log's segments in a backup's directory, in order, and their digests. Undefined where the directory has no
+ * manifest.
+ * @throws BackupError for one that is not ours
+ */
 export function readManifest(directory: string): Manifest | undefined {
   if (!existsSync(pathOf(directory))) return undefined;
   try {
@@ -64,13 +66,14 @@ export const digestOf = (bytes: Uint8Array): string => createHash('sha256').upda
 
 export const eventsIn = ({ segments }: Manifest): number => segments.reduce((sum, { events }) => sum + events, 0);
 
-// Part of a log in a file: an event a line, in the log's order, compressed.
-
 /** Held in memory at a time. */
 export const segmentMax = 10_000;
 const inflatedMax_bytes = 1024 * 1024 * 1024;
 
-/** Named by what is in it, too: of two backups that run at once neither writes over what the other has named. */
+/**
+ * Writes a part of the log to a compressed file: one event in each line, in the log's order. The file's name contains a digest of its
+ * contents, so two concurrent backups do not overwrite each other's segments.
+ */
 export function writeSegment(directory: string, number: number, events: readonly StoredEvent[]): Segment {
   const lines = events.map((event) =>
     JSON.stringify(event, (_, part) => (typeof part === 'bigint' ? `${part}` : part)),
@@ -161,8 +164,6 @@ async function mustContinue({ store, directory }: BackUpDeps, newest: Segment): 
   );
 }
 
-// Writes a backup into an event store: the same events, in the same order, at the same revisions, with their hash chains and seals.
-
 export interface RestoreDeps {
   /** Without seals of its own: events bring theirs. */
   readonly store: Pick<EventStore, 'append' | 'read'>;
@@ -175,7 +176,8 @@ export interface RestoreDeps {
 const togetherMax = 100;
 
 /**
- * Every segment is checked before anything is written. Crash anywhere: run it again, what is there already stays.
+ * Writes a backup into an event store: the same events, in the same order, at the same revisions, with their hash chains and seals. Checks
+ * every segment before it writes any. After a crash, run it again: events that are already there stay.
  * @returns how many events the backup has
  * @throws BackupError for a backup that is damaged, and for a store that holds other events
  */

@@ -12,8 +12,6 @@ import { compareWithLog, LogSetBack } from '../../src/readmodels/logSetBack.ts';
 import { isForbidden, isUnauthenticated, Unusable } from '../../src/store/failures.ts';
 import { broken, type Check, type Finding, fine, look, reasonOf } from './machine.ts';
 
-// The rights of EVENTSTORE_URL's user: tries each kind of access that the service needs, and writes nothing.
-
 export type AccessedStore = Pick<EventStore, 'all' | 'append' | 'read' | 'tail'>;
 
 /** No payment has this id, so the default rights of new streams apply to the stream. */
@@ -42,7 +40,10 @@ const accesses: readonly Access[] = [
   { verb: 'append to', target: 'streams of payments', permission: '$w', attempt: append },
 ];
 
-/** @param user of EVENTSTORE_URL; null if the URL names none */
+/**
+ * Tries each kind of access that the service needs as the user of EVENTSTORE_URL, and writes nothing.
+ * @param user of EVENTSTORE_URL; null if the URL names none
+ */
 export async function storeAccess(store: AccessedStore, user: string | null): Promise<readonly Finding[]> {
   const refused: Access[] = [];
   for (const access of accesses) {

@@ -5,8 +5,6 @@ import { fileWriter, ParquetWriter } from 'hyparquet-writer';
 import { csvLine, type Figure } from '../../queries/paymentsCsv.ts';
 import type { Column, Kind, Row, Value } from './tables.ts';
 
-// Parquet, row group by row group: a file of any length takes the memory of one of them.
-
 /** A row group ends with whichever comes first. */
 const groupRows = 5_000;
 const groupCharacters = 8_000_000;
@@ -33,6 +31,7 @@ const types: Readonly<Record<Kind, Omit<SchemaElement, 'name'>>> = {
   },
 };
 
+/** Writes Parquet row group by row group: a file of any length takes the memory of one row group. */
 export function openParquet(path: string, columns: readonly Column[]): PartWriter {
   const schema: SchemaElement[] = [
     { name: 'root', num_children: columns.length },

@@ -6,8 +6,6 @@ import { quoted, type Sql } from '../../projections/sql.ts';
 import { isIn, type Page, type Period, type Source, selectList, shareOf } from './run.ts';
 import type { Column, Row, View } from './tables.ts';
 
-// What leaves the log in no export: whatever opens, derives or sends something, and what strangers answered.
-
 /**
  * Wherever they stand in an event: salts that ids and deposits are derived from, what is encrypted, signed transactions (whoever has one can
  * send it), webhooks' addresses (some hold a password) and what their receivers answered.
@@ -29,6 +27,7 @@ const inEvents: Readonly<Record<string, readonly string[]>> = {
   WebhookSendStarted: ['url'],
 };
 
+/** True for fields that no export contains: those that open, derive or send something, and the answers of webhook receivers. */
 export const isWithheld = (type: string, field: string): boolean =>
   everywhere.has(field) || (inEvents[type]?.includes(field) ?? false);
 

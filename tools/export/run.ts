@@ -83,8 +83,6 @@ export async function runExport(deps: ExportDeps): Promise<{ readonly manifest: 
   return { manifest, added: rowsIn(manifest) - before };
 }
 
-// Rows of a view whose time lies in a period, by their key: one way through the table, whatever is asked for.
-
 const pageRows = 500;
 
 /** json as its text: read and written again, numbers in it would be rounded. */
@@ -93,6 +91,7 @@ export const selectList = (columns: readonly Column[]): string =>
     .map(({ name, kind }) => (kind === 'json' ? `${quoted(name)}::text AS ${quoted(name)}` : quoted(name)))
     .join(', ');
 
+/** Reads the rows of a view whose time is in the period, ordered by key: one pass over the table, whatever the period is. */
 export function rowsOfPeriod(sql: Sql, { view, key, time }: View, columns: readonly Column[], period: Period): Source {
   const keyed = `(${key.map(quoted).join(', ')})`;
   const ofPeriod = `${quoted(time)} >= coalesce($1::timestamptz, '-infinity') AND ${quoted(time)} < coalesce($2::timestamptz, 'infinity')`;
@@ -120,8 +119,6 @@ export function rowsOfPeriod(sql: Sql, { view, key, time }: View, columns: reado
   };
 }
 
-// Where rows come from: pages in a fixed order, so that an export goes on behind the last one that it has kept.
-
 export interface Page {
   readonly rows: readonly Row[];
   /** Everything up to here is in this page or earlier ones. Text of the source's own. */
@@ -130,7 +127,10 @@ export interface Page {
   readonly done: number;
 }
 
-/** @param after `upTo` of the last page that was kept; null from the beginning. @throws Unavailable */
+/**
+ * Returns rows as pages in a fixed order, so that an export continues after the last page that it has kept.
+ * @param after `upTo` of the last page that was kept; null from the beginning. @throws Unavailable
+ */
 export type Source = (after: string | null) => AsyncIterable<Page>;
 
 /** Times from the first one on, and before the second one. */

@@ -22,8 +22,6 @@ import { createSeals, hideFormer, keptOf } from '../../src/security/seals.ts';
 import { createSecretBox, isSealedUnder, SecretBoxError, sealedPrefix } from '../../src/security/secretBox.ts';
 import { KeyChangeUnfinished, sealedStore, sealingStream, type Trust, trustIn } from '../../src/store/sealed.ts';
 
-// What the former master key encrypted goes under the new one: webhook secrets by an event, rows of Postgres in place.
-
 export interface Keys {
   readonly masterKey: Uint8Array;
   readonly old: Uint8Array;
@@ -49,7 +47,10 @@ interface Log {
   readonly by: By;
 }
 
-/** A stream that others wrote to, and a secret that no key here opens, hold up nobody else's. */
+/**
+ * Encrypts webhook secrets under the new master key, each by an event. A stream that others wrote to, or a secret that no key here opens,
+ * does not hold up the others.
+ */
 export async function resealSecrets({ store, handle, by }: Log, keys: Keys, signal: AbortSignal): Promise<Resealed> {
   const reseal = resealer(keys);
   const left: string[] = [];

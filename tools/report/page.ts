@@ -7,8 +7,6 @@ import { type About, type Answer, type Answers, roundedTo, sumOf } from './quest
 import { durationsPart, feesPart, funnelPart, heldPart, type Part, volumePart, withinMinute } from './sections.ts';
 import { answerTable, money, totalIn } from './table.ts';
 
-// The month in a few numbers, each a sum of a column below or one of its cells.
-
 export interface ReportFact {
   readonly id: string;
   readonly term: string;
@@ -16,6 +14,7 @@ export interface ReportFact {
   readonly note: string;
 }
 
+/** Sums up the month in a few numbers: each is a sum of a column below or one of its cells. */
 export function factsOf({ volume, funnel, durations, fees, held }: Answers): readonly ReportFact[] {
   const stage = (name: string) => funnel.rows.find((row) => row['stage'] === name);
   const payments = Number(totalIn(volume.rows, 'payments'));

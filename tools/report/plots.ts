@@ -113,8 +113,6 @@ function lineOf(parts: readonly BarPart[], text: string, { x, y, thick, inner, m
 
 const totalOf = (parts: readonly BarPart[]): number => parts.reduce((sum, { value }) => sum + Math.max(0, value), 0);
 
-// Columns side by side: days of a month, ranges of durations.
-
 export interface ColumnMark {
   /** Below the column. */
   readonly label: string;
@@ -138,6 +136,7 @@ const footHeight = 22;
 const topHeight = 8;
 const lines = 4;
 
+/** Draws columns side by side: the days of a month, or ranges of durations. */
 export const columnsPlot = (plot: ColumnsPlot): VNode =>
   html`<div class="plot">${sizes.map((size) => columnsDrawing(size, plot))}</div>`;
 

@@ -1,3 +1,5 @@
+/** The questions of a monthly report: their SQL, asked in one transaction that writes nothing. */
+
 import { type Instant, instant } from '../../domain/time.ts';
 import type { Sql, SqlDatabase } from '../../projections/sql.ts';
 
@@ -126,8 +128,6 @@ SELECT reason, count(*) AS payments,
 
 export const questions = { volume, funnel, durations, fees, held } as const;
 
-// Asks all questions of a report at one moment: nothing is written, and what happens meanwhile is in none of the answers or in all.
-
 /** What a coin costs in dollars, by chain, as the service is configured. */
 export type CoinPrices = Readonly<Record<string, { readonly decimals: number; readonly usd: string }>>;
 
@@ -170,8 +170,7 @@ async function ask(tx: Sql, { sql, also }: Question, { month, appId, prices, now
 const asText = (row: Readonly<Record<string, unknown>>): AnswerRow =>
   Object.fromEntries(Object.entries(row).map(([name, value]) => [name, value === null ? null : String(value)]));
 
-// A month of the calendar, in UTC.
-
+/** A calendar month in UTC. */
 export interface Month {
   /** `2026-11` */
   readonly name: string;

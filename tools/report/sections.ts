@@ -1,8 +1,24 @@
+/** The parts of a monthly report: each turns the answer of one question into a table and a plot. */
+
 import type { VNode } from 'preact';
 import { counted, dayText, grouped } from '../../web/parts/cells.ts';
 import { type BarMark, barsPlot, columnsPlot, type Tone } from './plots.ts';
 import type { About, Answer, AnswerRow, Question } from './questions.ts';
 import { chainText, fine, lengthOf, money, type TableColumn, totalIn } from './table.ts';
+
+/** One plot with its table and the SQL of both. */
+export interface Part {
+  readonly id: Question['id'];
+  readonly title: string;
+  readonly note: string;
+  /** Null where there is nothing to show: then `none` says so. */
+  readonly plot: VNode | null;
+  readonly none: string;
+  readonly answer: Answer;
+  readonly columns: readonly TableColumn[];
+  /** Whether the table ends with the sums of its columns. */
+  readonly total: boolean;
+}
 
 /** From the customer's money to the merchant's. */
 export function durationsPart(answer: Answer): Part {
@@ -218,20 +234,6 @@ function heldBarOf(row: AnswerRow): BarMark {
     name,
     lines: [{ parts, text: money(row['amount'] ?? '0') }],
   };
-}
-
-/** One plot with its table and the SQL of both. */
-export interface Part {
-  readonly id: Question['id'];
-  readonly title: string;
-  readonly note: string;
-  /** Null where there is nothing to show: then `none` says so. */
-  readonly plot: VNode | null;
-  readonly none: string;
-  readonly answer: Answer;
-  readonly columns: readonly TableColumn[];
-  /** Whether the table ends with the sums of its columns. */
-  readonly total: boolean;
 }
 
 /** What was paid out each day. */

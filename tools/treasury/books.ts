@@ -16,8 +16,6 @@ import { withCore } from '../connections.ts';
 import { print, printError, printJson, printTable } from '../print.ts';
 import { operator } from '../program.ts';
 
-// The books of an account beside what it holds at this moment, for an operator.
-
 export interface Compared {
   readonly state: Books;
   readonly blockNumber: bigint;
@@ -34,6 +32,7 @@ export interface Compared {
 }
 
 /**
+ * Compares an account's books with its present balances.
  * @param isOurs which of these transactions the log has signed
  * @returns undefined while the books are not open
  * @throws ChainUnavailable, StandingDisputed, HistoryTooLong

@@ -13,8 +13,6 @@ import { withCore } from '../connections.ts';
 import { print, printJson, printTable } from '../print.ts';
 import { operator, reasonOf, refusalError, tell } from '../program.ts';
 
-// How lists are shown: a plain table to people, JSON to machines.
-
 export interface Shown {
   readonly json?: boolean;
 }
@@ -22,7 +20,10 @@ export interface Shown {
 /** On one line per call; big numbers as digits. */
 export const json = (value: unknown): void => printJson(value, null);
 
-/** @param empty what people are told where there is nothing */
+/**
+ * Prints a list: a plain table for people, JSON for programs.
+ * @param empty what people are told where there is nothing
+ */
 export function show(how: Shown, whole: readonly unknown[], lines: object, empty: string): void {
   if (how.json) json(whole);
   else if (whole.length === 0) print(empty);

@@ -57,8 +57,6 @@ export function cookieText({ name, value, life_s }: SetCookie): string {
   return `__Host-${name}=${value ?? ''}; Path=/; Secure; HttpOnly; SameSite=${sameSite[name]}${age}`;
 }
 
-// What became of what was asked, told once by the page that it leads to. The cookie holds the name of a text, so that nobody can put words there.
-
 const done = (text: string): Flash => ({ kind: 'done', text });
 
 const flashes = {
@@ -98,13 +96,15 @@ export type Notice = keyof typeof flashes;
 
 const life_s = 60;
 
+/**
+ * Reports the outcome of a form once, on the page that it leads to. The cookie holds the name of a text, so that nobody can put words
+ * there.
+ */
 export const noticeCookie = (told: Notice): SetCookie => ({ name: 'told', value: told, life_s });
 export const noNotice: SetCookie = { name: 'told', value: null };
 
 export const noticeIn = ({ told }: Cookies): Flash | null =>
   told !== undefined && Object.hasOwn(flashes, told) ? flashes[told as Notice] : null;
-
-// What a browser keeps between asking for a code and entering it: the challenge that the code belongs to, and what for.
 
 export interface Challenged {
   readonly challenge: string;
@@ -127,6 +127,7 @@ const check = compileBody(
   }),
 );
 
+/** A browser keeps this between requesting a code and entering it: the challenge that the code belongs to, and its purpose. */
 export const challengeCookie = (challenged: Challenged): SetCookie => ({
   name: 'challenge',
   value: Buffer.from(JSON.stringify(challenged)).toString('base64url'),

@@ -20,8 +20,6 @@ import type { Frames } from './frames.ts';
 import { type AnyForm, type AnyPage, form, page } from './page.ts';
 import { noSuchPage } from './router.ts';
 
-// One webhook: the request as it was sent, the answer. POST to redeliver: acknowledged.
-
 export interface DeliveryModel extends Frame {
   readonly delivery: Delivery;
   readonly url: string;
@@ -42,6 +40,7 @@ export interface DeliveryModel extends Frame {
   readonly mayRedeliver: boolean;
 }
 
+/** One webhook: the request as it was sent, and the answer. POST to redeliver: acknowledged. */
 export const deliveryPage = (model: DeliveryModel): VNode => {
   const { app, delivery, repeats } = model;
   const to = appPaths(app.appId);

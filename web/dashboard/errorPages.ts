@@ -9,8 +9,6 @@ import { html } from '../parts/html.ts';
 import { outerPage } from '../parts/layout.ts';
 import { paths } from '../parts/paths.ts';
 
-// When a page cannot be shown.
-
 export interface ErrorModel extends Outer {
   readonly status: 400 | 403 | 404 | 413 | 429 | 500 | 503;
   /** What to do, when it is known better than by the status. */

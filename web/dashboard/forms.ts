@@ -34,9 +34,8 @@ export function fieldsOf(pairs: Iterable<readonly [string, string]>): Fields {
   return Object.fromEntries(Object.entries(fields).filter(([, text]) => text !== ''));
 }
 
-// A form that was refused, as it is shown again: what was sent, and what is wrong beside its fields.
-
 /**
+ * Shows a refused form again: the values that were sent, and each error beside its field.
  * @param fields names of the form's fields
  * @param pointers which field an error is about, where its pointer is not `/<field>`
  */
@@ -59,8 +58,6 @@ function sentence(text: string): string {
   const whole = /^(is|has|must)\b/.test(text) ? `This ${text}` : `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
   return /[.!?]$/.test(whole) ? whole : `${whole}.`;
 }
-
-// What forms hold: texts, already trimmed, none of them empty. Each `description` ends the sentence "must be …".
 
 const line = '^[^\\x00-\\x1f\\x7f]*$';
 
@@ -97,6 +94,7 @@ export const lines = (maxLength: number) =>
     description: 'lines of text',
   });
 
+/** Forms hold texts: trimmed, none of them empty. Each `description` ends the sentence "must be …". */
 export const fields = <P extends Record<string, TSchema>>(properties: P) => Type.Object(properties, closed);
 
 export const noFields = fields({});

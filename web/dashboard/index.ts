@@ -34,8 +34,6 @@ import { settlementPages } from './settlement.ts';
 import { signInPages } from './signIn.ts';
 import { webhookPages } from './webhooks.ts';
 
-// What pages send besides every answer's headers.
-
 const headers = new Map([
   // Forms are sent here and nowhere else.
   ['Content-Security-Policy', contentSecurityPolicy({ formAction: ["'self'"] })],
@@ -44,7 +42,7 @@ const headers = new Map([
   ['Vary', 'Cookie, Accept'],
 ]);
 
-/** Answers from here on are for people: so are their errors. */
+/** Adds the headers of a page to those of every answer, and makes later errors pages for people. */
 export const asPage: RequestHandler = (_request, response, next) => {
   localsOf(response).isPage = true;
   response.setHeaders(headers);

@@ -117,14 +117,13 @@ function noLinks({ app, mayReuse, cursor }: LinksModel): VNode {
   );
 }
 
-// One reusable link: to copy, to scan, to send; and its end.
-
 export interface LinkModel extends Frame {
   readonly link: ListedLink;
   /** Where payers open it. */
   readonly url: string;
 }
 
+/** One reusable link: to copy, scan, send and close. */
 export const linkPage = (model: LinkModel): VNode => {
   const { app, link, url } = model;
   const to = appPaths(app.appId);
@@ -170,8 +169,6 @@ export const linkPage = (model: LinkModel): VNode => {
   );
 };
 
-// A reusable link made by form; leads to its page. POST: nonce, amount, minAmount, maxAmount, type, source, title, description.
-
 export interface NewReusableLinkModel extends Frame {
   readonly form: FormState;
   /** Of this form alone: sent twice, it makes one link. */
@@ -182,6 +179,7 @@ export interface NewReusableLinkModel extends Frame {
   readonly settlement: SettlementWallet | null;
 }
 
+/** Creates a reusable link and leads to its page. POST: nonce, amount, minAmount, maxAmount, type, source, title, description. */
 export const newReusableLinkPage = (model: NewReusableLinkModel): VNode =>
   appPage(
     model,

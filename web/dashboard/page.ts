@@ -109,9 +109,10 @@ export const page = <A extends Audience, P extends TSchema, Q extends TSchema>(d
 export const form = <A extends Audience, P extends TSchema, F extends TSchema>(definition: Form<A, P, F>): AnyForm =>
   ({ method: 'post', ...definition }) as unknown as AnyForm;
 
-// Causes of events as the owner of an app reads them. Nobody learns another person's e-mail.
-
-/** @param cause such as `developer:<id>`, `operator:<name>`, `key:<id>` */
+/**
+ * Returns the cause of an event for the owner of an app. Nobody learns another person's e-mail.
+ * @param cause such as `developer:<id>`, `operator:<name>`, `key:<id>`
+ */
 export function whoDid(cause: string, { developerId }: SignedIn, { person }: Pick<Frame, 'person'>): string {
   const [kind, who = ''] = cause.split(':', 2);
   if (kind === 'developer') return who === developerId ? (person ?? 'you') : 'another owner';

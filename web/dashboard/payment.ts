@@ -46,8 +46,7 @@ import { type Moment, pastNotice, proofCard } from './proof.ts';
 import { refundsCard } from './refunds.ts';
 import { storySteps } from './story.ts';
 
-// What a payment waits for, and what is to come.
-
+/** Lists the steps that a payment waits for, and those after them. */
 export function nextSteps(payment: PaymentView, story: readonly StoryEntry[]): readonly Step[] {
   const source = chainName(payment.sourceChainId);
   const destination = chainName(payment.destinationChainId);
@@ -86,9 +85,10 @@ function confirming(story: readonly StoryEntry[]): string {
     : `${counted(depth, 'confirmation')} so far. Nothing is paid out before it is final.`;
 }
 
-// What somebody has to send, while nothing has come.
-
-/** @param link the hosted page to pay at; null without one */
+/**
+ * Shows the amount to send while nothing has arrived.
+ * @param link the hosted page to pay at; null without one
+ */
 export function toPay(payment: PaymentView, link: string | null): VNode {
   const chain = chainName(payment.sourceChainId);
   const { depositAddress, depositMemo, depositContract, depositContractMemo, sourceAmount, sourceTokenSymbol } =

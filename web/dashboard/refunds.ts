@@ -126,8 +126,6 @@ const refundTable = ({ payment, mode }: RefundsModel): VNode =>
     ]),
   );
 
-// Orders a refund in two steps. POST: scope, asset, amount, reason; then the same with key, challenge and the code that was mailed.
-
 export interface RefundFormModel extends Frame {
   readonly paymentId: string;
   readonly held: readonly Held[];
@@ -145,6 +143,7 @@ const scopes = [
   { value: 'part', label: 'A part', hint: 'An amount of one token.' },
 ] as const;
 
+/** Orders a refund in two steps. POST: scope, asset, amount, reason; then the same with key, challenge and the code that was mailed. */
 export function refundFormPage(model: RefundFormModel): VNode {
   const { app, paymentId, held, form } = model;
   const to = appPaths(app.appId);

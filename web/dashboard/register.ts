@@ -126,8 +126,6 @@ export const registerPage = (model: RegisterModel): VNode => {
   );
 };
 
-// The webhook secret of a new app, once, and the way to prove the e-mail. POST to the code page: code.
-
 export interface RegisteredModel extends Outer {
   readonly appId: string;
   readonly email: string;
@@ -138,6 +136,7 @@ export interface RegisteredModel extends Outer {
   readonly proof: { readonly form: FormState; readonly mailboxUrl: string | null } | null;
 }
 
+/** Shows the webhook secret of a new app once, and how to prove the e-mail. POST to the code page: code. */
 export const registeredPage = (model: RegisteredModel): VNode => {
   const { proof } = model;
   return outerPage(

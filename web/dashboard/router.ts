@@ -17,8 +17,6 @@ import type { AnyForm, AnyPage, Audience, PageAnswer, Submitted, Visit } from '.
 import { sendPage } from './send.ts';
 import { readUpload, type Uploaded } from './upload.ts';
 
-// Whether a request that changes something comes from our own pages: cookies alone do not say so.
-
 /**
  * Browsers say where a form was sent from, in Sec-Fetch-Site and in Origin (Fetch standard). Each that is there must name us, and one
  * must be there. `Origin: null` is a page that hides where it is from: never one of ours.

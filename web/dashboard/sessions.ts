@@ -19,8 +19,6 @@ import type { Frames } from './frames.ts';
 import { type AnyForm, type AnyPage, form, page } from './page.ts';
 import { noSuchPage } from './router.ts';
 
-// The apps of a person, and registrations that wait for their proof.
-
 export interface ChooseAppModel extends Outer {
   readonly apps: readonly AppName[];
   /** Registered with the person's e-mail, by whoever knows it. */
@@ -33,6 +31,7 @@ export interface ChooseAppModel extends Outer {
   readonly registrationOpen: boolean;
 }
 
+/** The apps of a person, and registrations that wait for their proof. */
 export const chooseAppPage = (model: ChooseAppModel): VNode => {
   const { apps, pending } = model;
   const register = model.registrationOpen ? linkButton(paths.register, 'Register an app') : null;

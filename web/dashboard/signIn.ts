@@ -15,8 +15,6 @@ import { entry, fields, Next, noFields } from './forms.ts';
 import type { Frames } from './frames.ts';
 import { type AnyForm, type AnyPage, type Audience, form, type Leads, page, type Shown, type Visit } from './page.ts';
 
-// Asks for the mailed code. POST: code, next.
-
 export interface CodeModel extends Outer {
   /** Whom the mail was for, as it was typed; whether anybody has that address is not said. */
   readonly email: string;
@@ -29,6 +27,7 @@ export interface CodeModel extends Outer {
   readonly mailboxUrl: string | null;
 }
 
+/** Requests the mailed code. POST: code, next. */
 export const codePage = (model: CodeModel): VNode =>
   outerPage(
     model,

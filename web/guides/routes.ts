@@ -10,8 +10,6 @@ import { type Answer, type AnyRoute, route } from '../../src/api/router.ts';
 import { documentOf } from '../parts/html.ts';
 import { guidePage } from './page.ts';
 
-// The guides beside the API reference: Markdown of ours, rendered at its first reader.
-
 /** In the order in which they are read. */
 export const guideNames = [
   'five-minutes',
@@ -26,7 +24,10 @@ export type GuideName = (typeof guideNames)[number];
 export const guidesPath = '/docs/guides';
 const folder = new URL('./', import.meta.url);
 
-/** @returns the Markdown as it stands */
+/**
+ * Guides are our Markdown, rendered at the first request.
+ * @returns the Markdown as it stands
+ */
 export const readGuide = (name: GuideName): string => readFileSync(new URL(`${name}.md`, folder), 'utf8');
 
 const titleOf = (markdown: string): string => /^# (.+)$/m.exec(markdown)?.[1] ?? '';

@@ -1,3 +1,5 @@
+/** Boxes of pages: cards, lists of facts, chips of a status, notices, and texts to copy. */
+
 import type { VNode } from 'preact';
 import type { PaymentStatus } from '../../domain/payment/view.ts';
 import type { Instant } from '../../domain/time.ts';

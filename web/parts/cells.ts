@@ -1,3 +1,5 @@
+/** Cells of tables: amounts, times, addresses and links to explorers, and the words that several pages share. */
+
 import type { VNode } from 'preact';
 import { type ChainId, chainOf } from '../../domain/chains.ts';
 import type { PaymentView } from '../../domain/payment/view.ts';
@@ -105,8 +107,6 @@ export function transactionLink(mode: Mode, chainId: ChainId, txHash: string): V
     : html`<a class="mono" href=${url} rel="noopener noreferrer" target="_blank" title=${txHash}>${hash}
       ${icon('external')}<span class="visually-hidden"> (opens an explorer)</span></a>`;
 }
-
-// Words that several pages use for the same thing.
 
 export const chainName = (id: number): string => chainOf(id as ChainId).name;
 

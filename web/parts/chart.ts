@@ -1,3 +1,5 @@
+/** A chart of bars. */
+
 import type { VNode } from 'preact';
 import { counted, dayText, grouped } from './cells.ts';
 import { html } from './html.ts';

@@ -1,3 +1,5 @@
+/** Fields of forms, with their errors; a form's buttons; the fields of a wallet. */
+
 import type { VNode } from 'preact';
 import type { Chain } from '../../domain/chains.ts';
 import { type Content, html } from './html.ts';
@@ -167,8 +169,6 @@ export const copyButton = (text: string, what: string): VNode =>
   html`<button class="button plain small copy" type="button" hidden data-copy=${text} data-copied=${`${what} copied`}>
     ${icon('copy')}<span>Copy</span><span class="visually-hidden"> ${what}</span></button>`;
 
-// The fields of a wallet, wherever one is asked for.
-
 export interface WalletNames {
   readonly chain: string;
   readonly token: string;
@@ -176,7 +176,10 @@ export interface WalletNames {
   readonly memo: string;
 }
 
-/** @param optional whether it may be left out as a whole */
+/**
+ * The fields of a wallet, wherever a form has one.
+ * @param optional whether it may be left out as a whole
+ */
 export const walletFields = (
   form: FormState,
   names: WalletNames,

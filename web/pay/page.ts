@@ -16,8 +16,6 @@ import { story } from './story.ts';
 import { sum } from './sum.ts';
 import { toPay } from './toPay.ts';
 
-// The head of a payment's page: where it stands, in a few words, and what happens with the money.
-
 /** Amber waits, green is final, red needs somebody, grey is over. None while the amount stands there. */
 const signs: Readonly<Record<SituationKind, readonly [state: string, drawing: IconName] | null>> = {
   waiting: null,
@@ -53,6 +51,7 @@ export function titleOf(model: PayModel): string {
   return say.text('payTitle', { amount: `${sourceAmount} ${sourceTokenSymbol}`, merchant });
 }
 
+/** The head of a payment's page: its status in a few words, and what happens with the money. */
 export function asked(model: PayModel): VNode {
   const { situation } = model.facts;
   const sign = signs[situation.kind];
@@ -148,11 +147,12 @@ const heldText = (model: PayModel, { reason, amount, tokenSymbol, chainId }: Hel
     merchant: shopName(model),
   });
 
-// Until when it can be paid. A script (client/pay.js) counts down by our clock; without one, the time itself stands here.
-
 /** Where the script puts what is left: `14:32`. */
 const place = '%';
 
+/**
+ * Shows when the payment expires. A script (client/pay.js) counts down by the service's clock; without a script the time itself is shown.
+ */
 export function countdown({ say, facts }: PayModel): VNode {
   const { situation, payment, now } = facts;
   if (!isDue(situation)) return html`<div id="left" data-live="part"></div>`;
@@ -167,9 +167,10 @@ export function countdown({ say, facts }: PayModel): VNode {
   </div></div>`;
 }
 
-// Where money that is held goes back to: what its payer has said, and the page on which he says it.
-
-/** Empty while nothing is held for good. */
+/**
+ * Shows the refund address that the payer has named for held money, or leads to the page on which they name it. Empty while no money is
+ * held for good.
+ */
 export function moneyBack(model: PayModel): VNode {
   const { say, facts, path } = model;
   const { owners } = facts;
@@ -186,9 +187,7 @@ export function moneyBack(model: PayModel): VNode {
 const shown = (address: string): VNode =>
   html`<span class="mono" dir="ltr" title=${address}>${shortText(address)}</span>`;
 
-// What to pay from, where the payer may choose: a form of buttons, one for each chain and token. POST: source, lang.
-
-/** Empty where there is no choice, or none any more. */
+/** A form of buttons, one for each chain and token that the payer may choose. Empty without a choice. POST: source, lang. */
 export function payFrom(model: PayModel): VNode {
   const { say, facts, path, refused } = model;
   const { payment, choiceOpen } = facts;

@@ -18,14 +18,15 @@ import { payModelOf } from './payModel.ts';
 import { receiptPage } from './receipt.ts';
 import { refundForm } from './refund.ts';
 
-// The form of a payment's page by which its payer chooses what to pay from.
-
 /** `source` as the page's buttons have it: `8453 USDC`. */
 const Choice = fields({ source: entry(40), lang: Type.Optional(entry(16)) });
 
 type ChoiceRequest = Visit<'anyone', { readonly secret: string }>;
 
-/** @param again the page, as it is when the choice was refused */
+/**
+ * The form of a payment's page by which its payer chooses what to pay from.
+ * @param again the page, as it is when the choice was refused
+ */
 export const choiceForm = (
   { chooseSource, paymentSecrets }: Pick<HttpDeps, 'chooseSource' | 'paymentSecrets'>,
   again: (visit: ChoiceRequest, lang: string | undefined) => Promise<Shown>,
@@ -48,8 +49,6 @@ export const choiceForm = (
     again: (visit, { values }) => again(visit, values['lang']),
   });
 
-// The script that merchants put on their own pages: opens payment pages there, in a frame.
-
 const file = join(import.meta.dirname, '../embed/embed.js');
 
 /** Modules are asked for with CORS (HTML standard, 8.1.4.2), so that this alone may be read from everywhere. */
@@ -59,6 +58,7 @@ const headers = {
   'Cache-Control': 'public, max-age=600',
 };
 
+/** Serves the script that merchants put on their own pages: it opens payment pages there, in a frame. */
 export function embedScript(): AnyPage {
   const body = readFileSync(file);
   return page({

@@ -12,9 +12,10 @@ import { isDue, type PayModel, shopName } from './model.ts';
 import { sum } from './sum.ts';
 import { line } from './toPayLine.ts';
 
-// The call that pays into the contract on Stellar: `pay(sender, amount, memo)`, with exactly the values that it takes (docs/stellar.md).
-
-/** @param amount in whole tokens; null where the payer chooses */
+/**
+ * The call that pays into the contract on Stellar: `pay(sender, amount, memo)`, with exactly the values that it takes (docs/stellar.md).
+ * @param amount in whole tokens; null where the payer chooses
+ */
 export function contractCall({ say, facts, mode }: PayModel, amount: string | null): VNode {
   const { payment } = facts;
   const { depositContract: contract, depositContractMemo: memo, senderAddress: sender, sourceTokenSymbol } = payment;

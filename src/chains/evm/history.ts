@@ -37,12 +37,13 @@ import { createNonceUses } from './payouts/nonceUse.ts';
 import { type Header, header, knownHeader, type RawLog, receiptOf } from './reads.ts';
 import { type EvmNode, type EvmRpc, RpcFailed } from './rpc.ts';
 
-// Which transactions of a range of blocks moved an account's tokens, or were its own.
-
 /** Of one range, each found by some ten calls. */
 const hiddenMax = 200;
 
-/** @throws RpcFailed */
+/**
+ * Finds the transactions of a range of blocks that moved the account's tokens or were its own.
+ * @throws RpcFailed
+ */
 export async function happenedIn(
   node: EvmNode,
   account: string,
@@ -132,15 +133,16 @@ async function blockOf(node: EvmNode, account: string, nonce: bigint, { from, to
   return low;
 }
 
-// What came to many addresses and left them, by the logs of the catalogue's tokens: a node searches for many addresses as fast as for one.
-
 export interface Moved {
   readonly address: string;
   /** Who sent it and what it cost is left out: a deposit sends nothing by itself. */
   readonly transaction: AccountTransaction;
 }
 
-/** @param addresses with their checksums @throws ChainUnavailable */
+/**
+ * Uses the logs of the catalogue's tokens: a node searches for many addresses as fast as for one.
+ * @param addresses with their checksums @throws ChainUnavailable
+ */
 export async function* transfersOfMany(
   { chain, span }: { readonly chain: Chain; readonly span: bigint },
   rpc: EvmRpc,

@@ -235,8 +235,6 @@ export const transactionsIn = (node: EvmNode, blockHash: string): Promise<readon
     optional(answer, (block) => list(object(block)['transactions']).map(hex)),
   );
 
-// What many accounts hold of several tokens, in few calls.
-
 /** Words in one answer: nodes take it for the code of a contract that is created, which has 24,576 bytes at most (EIP-170). */
 const wordsMax = 512;
 const word_digits = 64;

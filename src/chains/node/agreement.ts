@@ -245,8 +245,6 @@ function inWords(said: Fate | 'nothing' | undefined): string {
   return said.kind === 'dead' ? `dead: ${said.proof.detail}` : 'still waits';
 }
 
-// Transfers that nodes have shown as final when they were read: none is asked again for what it has just shown itself.
-
 type Named = Pick<ChainNode, 'name'>;
 
 export interface ShownTransfers {
@@ -257,6 +255,7 @@ export interface ShownTransfers {
 
 const keptMax = 10_000;
 
+/** Remembers which transfers each node returned as final, so that a node is not queried again for its own answer. */
 export function createShownTransfers(): ShownTransfers {
   const shown = boundedMap<Transfer>(keptMax);
   const keyOf = ({ name }: Named, transfer: Transfer) => `${name} ${transferId(transfer)}`;

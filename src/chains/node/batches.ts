@@ -123,8 +123,6 @@ const inWords = (message: string): Refusal => ({ code: undefined, message, words
 
 const notTogether: RpcAnswer = { refusal: inWords('it does not take so many calls together') };
 
-// One request until it went well, or as often as is worth it: in its turn, and within its time. What may pass is sent again.
-
 /** How often the same is asked again. A node behind a balancer that lags has caught up by then, or another one answers. */
 const againMost = { limited: 3, lags: 3, passes: 2 } as const;
 const againPause_ms = { lags: 100, passes: 150 } as const;
@@ -158,6 +156,7 @@ export type Exchange = <T>(
   asking: Asking,
 ) => Promise<T>;
 
+/** Sends one request until it succeeds or its tries or its time are used up. Failures that may pass are retried. */
 export function createExchange(options: ExchangeOptions): Exchange {
   const { url, timeout_ms, answerMax_bytes = answerUsualMax_bytes, line, random } = options;
   const post = createPost(url, answerMax_bytes);

@@ -17,8 +17,6 @@ import {
 import type { Priority } from './limiter.ts';
 import type { CallEnd, NodeLine, NodeLines } from './lines.ts';
 
-// Calls of one node, one by one or several in a request.
-
 export interface Transport {
   /** @throws NoAnswer; what the signal was aborted with */
   call(call: RpcCall, asking: Asking): Promise<RpcAnswer>;
@@ -26,6 +24,7 @@ export interface Transport {
   batch: CallMany;
 }
 
+/** Sends calls to one node, alone or several in one request. */
 export function createTransport(options: ExchangeOptions): Transport {
   const exchange = createExchange(options);
   let calls = 0;

@@ -238,8 +238,6 @@ export function retryAfter_ms(
   return count === undefined ? undefined : Number(count) * (unit === 'ms' ? 1 : 1_000);
 }
 
-// What came back for a request: an answer, a refusal, or nothing that JSON-RPC knows.
-
 /** The node gave no answer that JSON-RPC knows. Its message names neither URL nor body. */
 export class NoAnswer extends Error {
   override readonly name = 'NoAnswer';

@@ -3,9 +3,6 @@
  * the rate and make pauses. While calls wait, they share the rate by their priorities (stride scheduling: Waldspurger and Weihl 1995).
  */
 
-// The rate that a node is held to take: a bucket that fills at it, and what teaches it. The first refusal shows a rate, each further one
-// cuts it, and it grows slowly while it holds calls back (additive increase, multiplicative decrease, as of RFC 5681).
-
 const rateLeast = 0.5;
 /** Least that a first refusal shows: one among few calls may have been due to others. */
 const rateFirst = 5;
@@ -34,6 +31,10 @@ export interface Pace {
   empty(): void;
 }
 
+/**
+ * Keeps calls below a node's rate: a bucket that fills at that rate. The first refusal sets the rate, each further one cuts it, and it
+ * grows slowly while it delays calls (additive increase, multiplicative decrease, as of RFC 5681).
+ */
 export function createPace({ now_ms }: Pick<Ticker, 'now_ms'>): Pace {
   let rate: number | null = null;
   let tokens = 0;
@@ -327,8 +328,6 @@ export const systemTicker: Ticker = {
   },
 };
 
-// How much one call may ask of a node, as its refusals have shown.
-
 /** Calls of a batch, blocks of a search for logs, accounts of Solana. */
 export type Measure = 'calls' | 'logBlocks' | 'accounts';
 
@@ -354,6 +353,7 @@ interface Learnt {
   raised: boolean;
 }
 
+/** Remembers how much one call may request from a node, learned from its refusals. */
 export function createLimits({ now_ms }: Pick<Ticker, 'now_ms'> = systemTicker): NodeLimits {
   const known = new Map<Measure, Learnt>();
 

@@ -6,8 +6,6 @@ import { type ChainNode, RpcFailed } from './jsonRpc.ts';
 import type { Priority, Ticker } from './limiter.ts';
 import { createLines, type NodeLines } from './lines.ts';
 
-// Answers of several nodes, of which none is waited for long.
-
 /** How long others are waited for after the first answer, where what they say may only add to it. */
 const others_ms = 1_000;
 

@@ -109,8 +109,6 @@ export function signersIn(
   return { nonce: source === account ? sequence : null, outgoing: acts || [source, payer].includes(account) };
 }
 
-// Whether a node tells what classic payments move as events (CAP-67). One that does not hides payins and reports no error.
-
 export interface Ledgers {
   readonly from: bigint;
   readonly to: bigint;
@@ -137,7 +135,10 @@ export async function mustBeQuiet(node: StellarNode, { from, to }: Ledgers, { la
 /** Enough to hold a transaction on a network that is used. */
 const sampled_ledgers = 20n;
 
-/** @throws RpcFailed when the newest ledgers of a node hold transactions and no events of them */
+/**
+ * A node that does not emit classic payments as events (CAP-67) hides payins and reports no error.
+ * @throws RpcFailed when the newest ledgers of a node hold transactions and no events of them
+ */
 export async function mustTellEvents(node: StellarNode, networkPassphrase: string, range: LedgerRange): Promise<void> {
   const to = range.latest.ledger;
   const from = range.oldest.ledger > to - sampled_ledgers ? range.oldest.ledger : to - sampled_ledgers;

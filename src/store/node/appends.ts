@@ -1,3 +1,5 @@
+/** The calls Append, Delete and Tombstone of the embedded node. */
+
 import type streams from '@eventstore/db-client/generated/streams_pb.js';
 import type { handleClientStreamingCall, handleUnaryCall, sendUnaryData } from '@grpc/grpc-js';
 import { type Change, type Outcome, type Proposal, weightOf } from './changes.ts';

@@ -1,3 +1,8 @@
+/**
+ * EventStoreDB's rules of what an append may do, as one pure function: expected version, idempotency, deleted streams. The store compares
+ * event ids, never contents. And the batch that applies several appends before they are written.
+ */
+
 import { randomUUID } from 'node:crypto';
 import { bareRecord, decodeRecord, encodeRecord, peekRecord } from './log.ts';
 import {
@@ -12,10 +17,6 @@ import {
 } from './metadata.ts';
 import type { Head, Storage, Writes } from './storage.ts';
 
-/**
- * EventStoreDB's rules of what an append may do, as one pure function: expected version, idempotency, deleted streams.
- * The store compares event ids, never contents.
- */
 export type Expected = bigint | 'no_stream' | 'any' | 'stream_exists';
 
 /** What the rules need to know of a stream. */

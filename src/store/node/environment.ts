@@ -1,3 +1,5 @@
+/** The embedded node's LMDB files, and the checksums of their records. */
+
 import { crc32 } from 'node:zlib';
 import { type Database, open, type RootDatabase } from 'lmdb';
 
@@ -65,8 +67,6 @@ async function causeOf(failure: unknown): Promise<unknown> {
   const { commitError } = failure as { commitError?: Promise<never> };
   return commitError === undefined ? failure : commitError.catch((cause: unknown) => cause);
 }
-
-// Checksums of what is stored: read again, it is what was written, or it is damaged.
 
 export const checksum_bytes = 4;
 

@@ -1,9 +1,8 @@
+/** Records of the log: their encoding, and scans of the log by position. */
+
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import { wireReader, wireWriter } from '../wire.ts';
 import { checksum_bytes, Damaged, intact, openRecord, sealRecord, type Tables } from './environment.ts';
-
-// An event as the log holds it: the very `ReadResp` message that a reader is answered with (event_store.client.streams).
-// A read is then a copy of bytes; only links, structured ids and a stream's age limit need the message taken apart.
 
 export interface Recorded {
   readonly stream: string;
@@ -21,7 +20,11 @@ export interface Recorded {
 /** Tags, lengths, numbers, id, time and the keys of the metadata map take less than this. */
 const overhead_bytes = 320;
 
-/** The record with its checksum behind it, as it is stored. */
+/**
+ * The record with its checksum behind it, as it is stored. The log holds an event as the `ReadResp` message that answers a reader
+ * (event_store.client.streams), so a read is a copy of bytes. Only links, structured ids and a stream's age limit need the message
+ * decoded.
+ */
 export function encodeRecord(event: Recorded): Buffer {
   const variable = 3 * (event.stream.length + event.type.length) + event.data.length + event.metadata.length;
   const wire = wireWriter(overhead_bytes + variable);

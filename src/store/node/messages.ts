@@ -8,10 +8,9 @@ import { Damaged } from './environment.ts';
 import { int64Max } from './metadata.ts';
 import { CannotWrite } from './room.ts';
 
-// Errors as EventStoreDB's clients know them: a status, and trailers that say which.
-
 export const maxAppendSize_bytes = 1_048_576;
 
+/** An error as EventStoreDB's clients expect it: a status, and trailers that name the error. */
 function problem(code: status, details: string, trailers: Readonly<Record<string, string>> = {}): ServiceError {
   const metadata = new Metadata();
   for (const [name, value] of Object.entries(trailers)) metadata.set(name, value);

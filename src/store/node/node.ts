@@ -1,3 +1,5 @@
+/** The embedded node: opens its storage and serves the calls of EventStoreDB over gRPC. */
+
 import { randomUUID } from 'node:crypto';
 import { chmodSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,8 +20,6 @@ import { type Member, type Seat, seated } from './seat.ts';
 import { openStorage } from './storage.ts';
 import { type Tell, tellingOnce, troubleOf, writing } from './trouble.ts';
 import { createBell, createWriter, writeEpoch } from './writer.ts';
-
-// What a client asks before anything else: which calls the server knows, and where it is.
 
 /** The server version whose behaviour this node shows. */
 const version = '24.6.0';

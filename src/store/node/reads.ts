@@ -1,3 +1,5 @@
+/** The call Read of the embedded node: reads and subscriptions of one stream or of the whole log. */
+
 import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type streams from '@eventstore/db-client/generated/streams_pb.js';

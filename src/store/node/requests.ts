@@ -8,10 +8,6 @@ import type { ServiceDefinition, UntypedServiceImplementation } from '@grpc/grpc
 import { batchRequest } from './batchAppends.ts';
 import { partsMost } from './room.ts';
 
-// What a client sends is looked over before the protobuf decoder gets it. That decoder believes each nested length: one that
-// points beyond the frame makes it read for ever. So whatever it would read otherwise than it is looked over here is refused too.
-// @see https://protobuf.dev/programming-guides/encoding/
-
 /** Wire types by field number: a message within the message, text, bytes, or a number. */
 export type Shape = ReadonlyMap<number, Kind>;
 type Kind = Shape | 'text' | 'bytes' | 'number';
@@ -32,7 +28,11 @@ const numberMost_bytes = 10;
 /** Of a field's number and wire type. The decoder takes the lower half of a longer one. */
 const tagMost = 2 ** 32 - 1;
 
-/** @throws MalformedFrame unless every length stays within its message, and every field has its own wire type */
+/**
+ * Checks a client's frame before the protobuf decoder reads it. The decoder trusts each nested length and never returns when one points
+ * beyond the frame. A frame that the decoder would read differently is refused too. See https://protobuf.dev/programming-guides/encoding/
+ * @throws MalformedFrame unless every length stays within its message, and every field has its own wire type
+ */
 export function checkFrame(frame: Uint8Array, shape: Shape): void {
   let at = 0;
   let parts = 0;

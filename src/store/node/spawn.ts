@@ -1,3 +1,5 @@
+/** Runs the embedded node as a child process: starts it, watches that it answers, and starts it again after a loss. */
+
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';

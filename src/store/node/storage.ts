@@ -1,3 +1,5 @@
+/** What the embedded node stores: the log, its streams, and the checks of the data file before it is opened. */
+
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { commit, Damaged, intact, openEnvironment, openJson, sealJson, type Tables } from './environment.ts';

@@ -1,3 +1,5 @@
+/** Writes to the log of the embedded node: appends in order, each batch in one commit, and the epoch of each start. */
+
 import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
@@ -174,16 +176,15 @@ export function createBell(): Bell {
   };
 }
 
-// Epochs: the real server appends an event to the stream `$epoch-information` at each start and after each election. A read of that
-// stream returns the events. Reads of the whole log and subscriptions to it never do, although the records have positions there.
-
 const epochStream = '$epoch-information';
 
 /** True for a record that no reader of the whole log gets. Such a record counts for checkpoints and is a position to continue from. */
 export const isHidden = (record: Buffer): boolean => peekRecord(record, 'stream') === epochStream;
 
 /**
- * Appends the epoch of one start. Resolves when it is on disk.
+ * Appends the epoch of one start. Resolves when it is on disk. The real server appends an event to the stream `$epoch-information` at each
+ * start and after each election. A read of that stream returns the events. Reads of the whole log and subscriptions never do, although the
+ * events have positions there.
  * @throws CannotWrite, Damaged: nothing was written
  */
 export async function writeEpoch(storage: Storage, writer: Writer): Promise<void> {

@@ -61,8 +61,7 @@ const orderedOf = ({ chainId, token, contract }: Entry['data'], members: BatchCl
   owner: null,
 });
 
-// `heads-log`: what it says about chains. Whether its entries follow each other is looked at beside the whole log.
-
+/** Checks what `heads-log` states about chains. The sequence of its entries is checked with the whole log. */
 export function createAnchorReckoner(out: Out): Reckoner {
   return {
     next({ stream, revision, id, type, data, position, at }: Entry) {

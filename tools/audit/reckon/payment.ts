@@ -8,8 +8,6 @@ import { createLeg, type Leg, landing, orderedOf } from './legs.ts';
 import { assetKey, createPayins, type Payins } from './payins.ts';
 import type { Reckoner } from './reckoner.ts';
 
-// What goes back of one payment, by its own events: each refund that was ordered, and what it takes of what is held.
-
 interface Refund {
   readonly ordered: Entry;
   readonly leg: Leg;
@@ -34,6 +32,7 @@ export interface Refunds {
 }
 
 /**
+ * Follows one payment's refunds by its own events: each ordered refund, and the part of the held money that it takes.
  * @param left what is held of an asset, with all refunds so far taken off
  * @param sentBy what a sender has sent of an asset
  */

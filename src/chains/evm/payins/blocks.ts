@@ -19,11 +19,12 @@ import {
 import { type EvmNode, RpcFailed } from '../rpc.ts';
 import { type Told, tell } from './transfers.ts';
 
-// The bloom filter over a block's logs that its header carries (Yellow Paper 4.3.1).
-
 const bloom_bytes = 256;
 
-/** Whether a block may hold transfers of the catalogue's tokens: a no is certain. Without a filter in its header it may. */
+/**
+ * Whether a block may hold transfers of the catalogue's tokens: a no is certain. Without a filter in its header it may. Reads the bloom
+ * filter over a block's logs that its header carries (Yellow Paper 4.3.1).
+ */
 export function mayHoldTransfers(chain: Chain, { logsBloom }: Pick<Header, 'logsBloom'>): boolean {
   if (logsBloom === undefined) return true;
   const bloom = hexToBytes(logsBloom);
@@ -39,8 +40,6 @@ function mayHold(bloom: Uint8Array, value: Hex): boolean {
     return (((bloom[bloom_bytes - 1 - (bit >> 3)] ?? 0) >> (bit & 7)) & 1) === 1;
   });
 }
-
-// How calls to one node are bundled.
 
 /** Calls to one node at a time. */
 export const callsAtOnce = 8;

@@ -1,3 +1,5 @@
+/** The ingester of an EVM chain: payins pass by pass, and the statements of single nodes about a transfer. */
+
 import { chainOf } from '../../../../domain/chains.ts';
 import type { Transfer } from '../../../../domain/payment/events.ts';
 import { instant } from '../../../../domain/time.ts';
@@ -15,11 +17,10 @@ import { createShownBlocks, type ShownBlock, type ShownBlocks } from './recentBl
 import { createScanner } from './scanner.ts';
 import { transfersOf } from './transfers.ts';
 
-// What each node says, for itself, of a transfer that another has told: its receipt, its block, and whether that is final.
-
 const method = 'eth_getTransactionReceipt';
 
 /**
+ * Reads, from each node alone, the receipt and the block of a transfer that another node returned, and whether it is final.
  * @param shown blocks that nodes have just shown as theirs
  * @param seen receipts that nodes have shown: in the same block, a node's receipt stays what it is
  */

@@ -11,8 +11,6 @@ import { type EvmNode, RpcFailed } from '../rpc.ts';
 import { addressesOf, type BlocksRead, blocksOf, headersAt, inOrder } from './blocks.ts';
 import { type Told, tell } from './transfers.ts';
 
-// How many blocks a search for logs spans: as many as a node says it takes, or as many as it has been found to take.
-
 /** After so many good answers in a row a wider range is tried. */
 const goodEnough = 8;
 
@@ -25,7 +23,7 @@ export interface RangeSize {
   alone: number;
 }
 
-/** What all of these nodes should take. */
+/** Blocks that a search for logs may span on all of these nodes: the limit that a node states, or the one found by trying. */
 export const spanOf = ({ blocks, most }: RangeSize, ...nodes: readonly EvmNode[]): bigint =>
   nodes.map(({ limits }) => BigInt(limits.most('logBlocks') ?? most)).reduce(lower, blocks);
 
@@ -131,8 +129,6 @@ export async function withTimes(chain: Chain, node: EvmNode, shown: LogsShown, e
   return tell(chain, shown, timeOf, end.number);
 }
 
-// Stretches of a chain's time, in blocks. Those whose number matters by itself have a least, which slower chains keep.
-
 const near_ms = 60_000;
 const remembered_ms = 600_000;
 const stepBack_ms = 300_000;
@@ -152,6 +148,7 @@ export interface Windows {
   readonly recallStep_blocks: bigint;
 }
 
+/** Converts periods of a chain's time into blocks. Periods whose number of blocks matters have a minimum, which slower chains keep. */
 export function windowsOf({ block_ms }: Pick<Chain, 'block_ms'>): Windows {
   const blocks = (time_ms: number, least: number) => BigInt(Math.max(least, Math.ceil(time_ms / block_ms)));
   return {

@@ -11,8 +11,6 @@ import { isOnChain, knownHeader, type Receipt, receiptOf, toReceipt, transaction
 import { type EvmNode, type EvmRpc, RpcFailed } from '../rpc.ts';
 import { transfersOf, unreadableIn } from './transfers.ts';
 
-// Receipts of transactions that are asked for at the same time: those of one block together.
-
 type Place = Pick<TransferLog, 'txHash' | 'blockHash'>;
 
 interface Gathered {
@@ -23,7 +21,10 @@ interface Gathered {
 
 const rememberedBlocks = 100;
 
-/** @returns what asks a node for the receipt of a transaction in a block; undefined when it has none */
+/**
+ * Bundles the receipts that are requested at the same time: those of one block in one call.
+ * @returns what asks a node for the receipt of a transaction in a block; undefined when it has none
+ */
 export function createBlockReceipts(): (node: EvmNode, place: Place) => Promise<Receipt | undefined> {
   const gathering = new Map<string, Gathered>();
   /** Nodes that do not tell a block's receipts. */

@@ -75,8 +75,6 @@ export function createTrail({ remembered_blocks, stepBack_blocks, recallStep_blo
   };
 }
 
-// The blocks of the transfers that a pass has just been shown, node by node.
-
 export interface ShownBlock {
   readonly hash: string;
   readonly time_s: number;
@@ -92,6 +90,7 @@ export interface ShownBlocks {
   at(node: EvmNode, pass: Pass, height: bigint): ShownBlock | undefined;
 }
 
+/** Remembers, for each node, the blocks of the transfers that a pass has just read. */
 export function createShownBlocks(): ShownBlocks {
   const latest = new Map<string, ReadonlyMap<bigint, ShownBlock>>();
   const keyOf = ({ name }: EvmNode, pass: Pass) => `${pass} ${name}`;

@@ -14,8 +14,6 @@ import { narrow, type RangeSize, readByRange, spanOf, type Windows, widen, windo
 import { createTrail, type ShownBlocks, type Trail } from './recentBlocks.ts';
 import { type Liveliness, readTogether } from './together.ts';
 
-// One look of a pass at what has come after its cursor: which of the ways to read blocks fits, and whether the cursor's own is still there.
-
 const firstRange_blocks = 500n;
 
 export interface Look {
@@ -39,6 +37,10 @@ interface LooksOptions {
 /** What a look found: `forked` when the cursor's block is not on the node's chain; undefined when a fork came while it was read. */
 export type Looked = BlocksRead | 'forked' | undefined;
 
+/**
+ * Reads what is new behind a pass's cursor: chooses a way to read the blocks, and checks that the cursor's own block is still on the
+ * chain.
+ */
 export function createLooks({
   chain,
   windows,

@@ -32,8 +32,6 @@ import {
 } from './blocks.ts';
 import { withTimes } from './ranges.ts';
 
-// Blocks that used gas, told for many by one call: what used none holds no transfers.
-
 /** As many as geth and those who follow it tell of at once. */
 const historyMax_blocks = 1_024n;
 
@@ -41,6 +39,7 @@ const historyMax_blocks = 1_024n;
 const gasless: ReadonlySet<ChainId> = new Set([137]);
 
 /**
+ * Reads from one call which blocks used gas: a block that used none holds no transfers.
  * @param from the lowest height
  * @param to the highest height
  * @returns heights whose blocks used gas, and those that the node does not tell of

@@ -14,8 +14,6 @@ import { header, knownHeader, type Receipt, receiptOf, transferTopic } from '../
 import { type EvmNode, type EvmRpc, RpcFailed } from '../rpc.ts';
 import type { LookUpUse, NonceAsked } from './nonceUse.ts';
 
-// What a transfer brought its receiver, as its receipt tells it.
-
 /**
  * The sum of the token's own transfers to the receiver, from the account or, of a flush, from its deposits. Logs of other contracts say
  * nothing: since EIP-7708 the system address logs movements of the coin in the same words.

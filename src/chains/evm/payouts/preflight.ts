@@ -12,8 +12,6 @@ import { type EvmNode, RpcFailed } from '../rpc.ts';
 import { withMargin } from './prices.ts';
 import { callFor, transferCall } from './transaction.ts';
 
-// A transfer is run on a node before it is signed: what it would bring its receiver, or why the token refuses it.
-
 /** Code 3 is geth's, -32015 Nethermind's and OpenEthereum's. */
 const revertCodes: ReadonlySet<number | undefined> = new Set([3, -32015]);
 /**
@@ -34,6 +32,7 @@ export const isRevert = (error: unknown): error is RpcFailed =>
   (revertCodes.has(error.code) || revertWords.some((words) => words.test(error.detail)));
 
 /**
+ * Runs a transfer on a node before it is signed: the amount that would arrive, or why the token refuses the transfer.
  * @returns how much would arrive, in smallest units. A node that runs no code in an account's place (state override) is asked only
  * whether the token takes the transfer, and is then believed that all of it would arrive.
  */

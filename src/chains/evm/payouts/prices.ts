@@ -91,8 +91,6 @@ const tipsOf = (rpc: EvmRpc): Promise<readonly bigint[]> =>
 const middle = (values: readonly bigint[]): bigint | undefined =>
   values.toSorted((a, b) => (a < b ? -1 : 1))[Math.floor((values.length - 1) / 2)];
 
-// How much gas a transaction may use: as nodes estimate it by the rules of today's fork, with a margin.
-
 /** Over the estimate: what a call costs varies with the contract's state; unused gas costs nothing. */
 const margin_percent = 20n;
 /** Many accounts that are empty by then may be among what a call of several transfers pays. */
@@ -121,8 +119,9 @@ export interface TransferGas {
 }
 
 /**
- * A receiver that empties its account before the transfer lands makes it dearer by a new storage slot. What one costs each fork may
- * change (EIP-2929, EIP-8037): a transfer to an address that never held the token is estimated besides.
+ * Reads the gas limit of a transfer: a node's estimate by the rules of today's fork, with a margin. A receiver that empties its account
+ * before the transfer lands makes the transfer dearer by a new storage slot, and a fork may change that slot's cost (EIP-2929, EIP-8037).
+ * So a transfer to an address that never held the token is estimated as well.
  */
 export function createTransferGas(account: string): TransferGas {
   const known = new Map<string, { readonly gas: bigint; readonly at_s: number }>();

@@ -1,3 +1,5 @@
+/** The ingester of Solana: payins pass by pass, and the statements of single nodes about a transfer. */
+
 import { type Transfer, transferId } from '../../../../domain/payment/events.ts';
 import { boundedMap } from '../../../lib/cache.ts';
 import type { Watch } from '../../family.ts';
@@ -24,8 +26,6 @@ import { changeIn, creditsOf, logOf, ownerless, timeOf } from './credits.ts';
 import { createPolledSlots } from './memory.ts';
 import { createScanner } from './scanner.ts';
 import { type AddressBook, createAddressBook } from './tokenAccounts.ts';
-
-// What nodes show of single payins.
 
 /** What a node says of a transfer that another has told. @throws RpcFailed when it cannot say: the slot is not final there */
 export async function stated(node: SolanaNode, transfer: Transfer, finalBlock: FinalBlocks): Promise<Statement> {

@@ -24,9 +24,6 @@ import { changeIn, creditsOf, logOf } from './credits.ts';
 import type { Memory, ReadAccount, Recall } from './memory.ts';
 import { type AddressBook, heldBy } from './tokenAccounts.ts';
 
-// What came into many accounts at once, by the blocks of the few slots since they were looked at last: one call for each slot in place of two
-// for each account. What it finds counts only where it adds up to what the account holds; else the account's history is read.
-
 /** All that changed an account, oldest first, and how far it is read by that. */
 export interface Explained {
   readonly logs: readonly TransferLog[];
@@ -40,6 +37,8 @@ export type ExplainByBlocks = (held: Held, from: ReadTo) => Explained | undefine
 const slotsMax = 16n;
 
 /**
+ * Reads the blocks of the few slots since the last look: one call for each slot in place of two for each account. The result counts only
+ * where it adds up to the account's balance. Otherwise the account's history is read.
  * @param changed accounts whose balance is another than what they were read to
  * @param last the slot of the look before; undefined for none
  * @returns what explains nothing where reading blocks is no cheaper
@@ -90,15 +89,16 @@ function explained(held: Held, from: ReadTo, changes: readonly Change[]): Explai
   return { logs, readTo: { amount, signature } };
 }
 
-// Calls to one node that are made together go out together: those of one turn of the event loop, in as few requests as it takes.
-
 interface Waiting {
   readonly call: RpcCall;
   readonly settle: (answer: Answered) => void;
   readonly fail: (error: unknown) => void;
 }
 
-/** Each call has its own answer or refusal. What is to be answered together goes out by itself. */
+/**
+ * Sends the calls of one turn of the event loop to a node in as few requests as possible. Each call has its own answer or refusal. Calls
+ * that must be answered together go out alone.
+ */
 export function gathered(node: ChainNode): ChainNode {
   let waiting: Waiting[] = [];
 

@@ -104,9 +104,6 @@ export function createMemory() {
   };
 }
 
-// What the head pass has read of accounts, so that the final pass need not ask for it again: a node whose final block has the hash that the
-// confirmed one had shows the same transactions in it.
-
 /** What a node has shown of an account's incoming money, oldest first. */
 type Recalled = readonly TransferLog[];
 
@@ -129,6 +126,10 @@ const accountsMax = 20_000;
 /** Payins of one account that are remembered; a deposit that gets more is read. */
 const logsMax = 16;
 
+/**
+ * Remembers what the head pass read of accounts for the final pass. A node whose final block has the hash of the confirmed block has the
+ * same transactions in it.
+ */
 export function createRecall(): Recall {
   const known = boundedMap<Recalled>(accountsMax);
   const keyOf = ({ name }: SolanaNode, account: string) => `${name} ${account}`;
@@ -151,14 +152,13 @@ export function createRecall(): Recall {
   };
 }
 
-// The newest slots that the watcher of heads was told, node by node: the look that it wakes does not ask again.
-
 export interface PolledSlots {
   tell(node: SolanaNode, slot: bigint): void;
   /** What the node said last and no look has used; undefined when it has said nothing since. */
   take(node: SolanaNode): bigint | undefined;
 }
 
+/** Keeps each node's newest slot from the watcher of heads, so that the look that the watcher wakes does not query it again. */
 export function createPolledSlots(): PolledSlots {
   const told = new Map<string, bigint>();
   return {

@@ -15,8 +15,6 @@ import { type LookedAsOf, lookAt, readWhole } from './look.ts';
 import { createMemory, createRecall, type PolledSlots } from './memory.ts';
 import { type AddressBook, createStrayTokens } from './tokenAccounts.ts';
 
-// Where a pass stands: its block, which other nodes have as well.
-
 /** @throws RpcFailed when other nodes answer and none has the block */
 export async function mustBeShared(
   rpc: SolanaRpc,
@@ -53,8 +51,6 @@ export const nowhere = (pass: Pass, blockNumber: bigint): Cursor => ({
   chainTime: instant(0),
 });
 
-// Goes round lists of deposits that are too long for one look: some pages in each look, then again from the front.
-
 /** One way through a list. */
 export interface Round {
   /** The block as of which, or of later ones, all of the list has been read when the round ends. */
@@ -75,7 +71,10 @@ export type Rounds = ReturnType<typeof createRounds>;
 /** What one call reads. */
 const shareLeast = 100;
 
-/** @param list in an order that does not change: what is added during a round may come before where it stands */
+/**
+ * Reads lists of deposits that are too long for one look: some pages in each look, then again from the first page.
+ * @param list in an order that does not change: what is added during a round may come before where it stands
+ */
 export function createRounds(list: Watch['open']) {
   let round: Round | null = null;
   let lastBegun: bigint | null = null;

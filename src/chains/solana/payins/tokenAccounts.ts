@@ -54,9 +54,6 @@ export async function heldBy(
 const amountIn = (data: Buffer | undefined): bigint =>
   data?.length === amountSlice.length ? data.readBigUInt64LE() : 0n;
 
-// Tokens of a deposit's owner that no payin is read from: of a mint outside the catalogue, or in another token account than the one that
-// follows from owner and mint. Anybody can send them. An operator is told and can recover them.
-
 /** Owners of one page that a look checks. Each costs two calls. */
 const ownersMax = 5;
 /** Interval at which an owner is checked, about 1 hour. */
@@ -71,6 +68,10 @@ export type FindStrayTokens = (
   slot: bigint,
 ) => Promise<readonly StrayTokens[]>;
 
+/**
+ * Finds tokens of a deposit's owner that no payin is read from: of a mint outside the catalogue, or in a token account other than the one
+ * derived from owner and mint. Anybody can send them. The operator is notified and can recover them.
+ */
 export function createStrayTokens(accountsOf: AddressBook): FindStrayTokens {
   const checked = boundedMap<bigint>(rememberedMax);
   return async (node, owners, slot) => {

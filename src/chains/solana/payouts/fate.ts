@@ -12,8 +12,6 @@ import { tokenAccountOf } from '../tokenProgram.ts';
 import { type Status, signaturesOf, statusOf } from '../transactions.ts';
 import { messageIn, termsOf } from './transaction.ts';
 
-// What a transfer brought its receiver, as the balances around its transaction tell it.
-
 type Transferred = Pick<Sent, 'account' | 'token' | 'receiver' | 'amount' | 'form'>;
 
 /** The final transaction. @throws RpcFailed when the node does not have it */

@@ -13,9 +13,6 @@ import { type AsOf, accountsOf } from '../reads.ts';
 import { tokenAccountIn, tokenAccountOf } from '../tokenProgram.ts';
 import { type Seen, signaturesOf, statusOf } from '../transactions.ts';
 
-// Whether a node's index of accounts' transactions is there at all. One that is empty, or has stopped, shows no payout that the chain has made,
-// and an old copy of the log knows none either: so what the treasury holds must be what its newest listed transaction left there.
-
 /** The node answers, and what it lists of the treasury's account does not lead to what that holds. */
 export class HistoryNotWhole extends RpcFailed {
   constructor(node: string, detail: string) {
@@ -33,7 +30,11 @@ interface Told {
 
 export type CheckWhole = (node: ChainNode, mint: string) => Promise<void>;
 
-/** @returns throws HistoryNotWhole, RpcFailed when the node cannot tell */
+/**
+ * Checks that a node's index of account transactions exists and is current. An empty or stopped index lists no payout that the chain made,
+ * and an old copy of the log lacks it as well. So the treasury's balance must be what its newest listed transaction left.
+ * @returns throws HistoryNotWhole, RpcFailed when the node cannot tell
+ */
 export function createWholeCheck(treasury: string): CheckWhole {
   const known = boundedMap<Told>(nodesMax);
 

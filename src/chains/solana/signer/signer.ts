@@ -21,10 +21,9 @@ import {
 import { tokenAccountOf, tokenProgram, transferLayout } from '../tokenProgram.ts';
 import { ownerKey, referenceKey, type SolanaKey } from './keys.ts';
 
-// What a message would move if it were signed, read out of its bytes: nothing here builds what it compares with.
-
 /**
  * Whether a message moves the order's own token, to the last digit, between the accounts that two wallets have for it, and moves no other.
+ * Reads the movements from the message's bytes, independently of the code that builds messages.
  * @param from the wallet whose money moves
  */
 export function movesOrdered(message: Uint8Array, { token, receiver, amount }: TransferOrder, from: string): boolean {

@@ -1,3 +1,5 @@
+/** The ingester of Stellar: payins pass by pass, and the statements of single nodes about a transaction. */
+
 import { xdr } from '@stellar/stellar-sdk';
 import { type Transfer, transferId } from '../../../../domain/payment/events.ts';
 import { epochMs, type Instant, instant } from '../../../../domain/time.ts';
@@ -36,8 +38,6 @@ import { ChainUnavailable, createStellarRpc, RpcFailed, type StellarNode, type S
 import { addressTopic, type Watched } from './movements.ts';
 import { createPages, Forgotten, type RangeRead } from './pages.ts';
 import { createTransferReader, ledgerName, type TransferReader } from './transfers.ts';
-
-// What nodes show of one transaction.
 
 /**
  * What a transaction moved to us; nothing when the nodes that answer know nothing of it.

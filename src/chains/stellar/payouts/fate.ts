@@ -12,8 +12,6 @@ import { type FoundTransaction, type LedgerRange, transactionOf } from '../reads
 import { RpcFailed, type StellarNode, type StellarRpc } from '../rpc.ts';
 import { assetContractOf } from '../tokens.ts';
 
-// What a payout brought its receiver, as the events of its transaction tell it.
-
 /**
  * What the token's own events say that the treasury transferred to the receiver (CAP-67); undefined when the node tells no events at all:
  * every transfer makes one.

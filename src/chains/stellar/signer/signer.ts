@@ -23,8 +23,6 @@ import { type StellarConfig, type StellarFees, stellarChain, stellarChainId } fr
 import type { StellarPayload } from '../payouts/transaction.ts';
 import { assetContractOf } from '../tokens.ts';
 
-// What an operation would do if it were signed, read out of its bytes: nothing here builds what it compares with.
-
 export interface Payer {
   /** The account (G…) whose money moves. */
   readonly account: string;
@@ -32,8 +30,8 @@ export interface Payer {
 }
 
 /**
- * Whether an operation moves what was ordered and nothing else: a payment of the order's own asset to an account, or a call of
- * `transfer` of that asset's contract to a contract.
+ * Whether an operation moves what was ordered and nothing else: a payment of the order's own asset to an account, or a call of `transfer`
+ * of that asset's contract to a contract. Reads the effect from the operation's bytes, independently of the code that builds operations.
  */
 export function isOrdered(operation: xdr.Operation, order: TransferOrder, payer: Payer): boolean {
   const body = operation.body();
