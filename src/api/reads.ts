@@ -1,4 +1,5 @@
 /** The queries of the API, with their needs filled in. */
+
 import { eventCodec } from '../../commands/codec.ts';
 import { readStream } from '../../commands/handle.ts';
 import { paymentIdOf } from '../../commands/paymentId.ts';
@@ -12,11 +13,17 @@ import { paymentStory } from '../../queries/paymentStory.ts';
 import { paymentsCsv } from '../../queries/paymentsCsv.ts';
 import { getStats, listTransactions } from '../../queries/reports.ts';
 import { embeddingSites, findProfile } from '../../queries/settings.ts';
+import type { OverviewPagesDeps } from '../../web/dashboard/overview.ts';
+import type { PaymentPagesDeps } from '../../web/dashboard/payments.ts';
+import type { PayerReads } from '../../web/pay/payModel.ts';
 import type { Core } from '../core.ts';
 import { joined } from '../lib/coalesce.ts';
 import { callersByKey } from './apiKeys.ts';
-import type { Queries } from './deps.ts';
+import type { AccessDeps } from './auth.ts';
 import { limitExports } from './exports.ts';
+import type { PayLinkDeps } from './resource.ts';
+import type { MerchantRoutesDeps } from './routes/merchant.ts';
+import type { PaymentReads } from './routes/payments.ts';
 
 /** As payins are confirmed: the agreed amount decides, or what came. */
 export function confirmationsNeeded(chains: Core['chains']) {
@@ -28,7 +35,15 @@ export function confirmationsNeeded(chains: Core['chains']) {
   };
 }
 
-export function queriesOf(core: Core): Omit<Queries, 'isRevoked' | 'keyUsed' | 'findSession'> {
+type ApiReads = Pick<AccessDeps, 'findApiKey' | 'findApp'> &
+  PaymentReads &
+  PayerReads &
+  MerchantRoutesDeps &
+  Pick<PayLinkDeps, 'findProfile'> &
+  Pick<PaymentPagesDeps, 'paymentStory'> &
+  Pick<OverviewPagesDeps, 'getOverview'>;
+
+export function queriesOf(core: Core): ApiReads {
   const { clock, reads, store } = core;
   const reading = {
     sql: reads,

@@ -15,8 +15,8 @@ import {
 import { assert, isRefusal } from '../../../domain/decider.ts';
 import { merchant } from '../../../domain/merchant/state.ts';
 import { getDelivery, listDeliveries } from '../../../queries/deliveries.ts';
-import type { Webhooks } from '../../api/deps.ts';
 import { admitApp, type Rates } from '../../api/rateLimits.ts';
+import type { DeliveryRoutesDeps } from '../../api/routes/deliveries.ts';
 import type { Core } from '../../core.ts';
 import { joined } from '../../lib/coalesce.ts';
 import { randomIds } from '../../process/system.ts';
@@ -57,7 +57,7 @@ interface Asked extends Deciding, Pick<Core, 'clock' | 'reads'> {
 }
 
 /** What an app's owner may see and ask. */
-export function webhooksOf({ handle, clock, store, reads, send, rates }: Asked): Webhooks {
+export function webhooksOf({ handle, clock, store, reads, send, rates }: Asked): DeliveryRoutesDeps {
   const byHand = { handle, clock, ids: randomIds, send };
   const redeliver = createRedeliver(byHand);
   const sendTest = createSendTest(byHand);
