@@ -3,7 +3,7 @@
 import type { Request } from 'express';
 import type { Clock } from '../../commands/ports.ts';
 import type { App, Caller } from '../../queries/apps.ts';
-import { briefly } from '../lib/cache.ts';
+import { ttlCache } from '../lib/cache.ts';
 import { parseKey } from '../security/apiKey.ts';
 import type { AnyCaller, Auth, CallerOf, Owner, SignedIn } from './callers.ts';
 import { ApiError } from './errors.ts';
@@ -32,7 +32,7 @@ export interface AccessDeps {
 
 export function createAccess(deps: AccessDeps): Access {
   // Only facts that never change are cached: a key's app, scope and expiry. `isRevoked` is called for every request.
-  const keys = briefly(deps.findApiKey, deps.clock);
+  const keys = ttlCache(deps.findApiKey, deps.clock);
 
   return {
     findApp: deps.findApp,

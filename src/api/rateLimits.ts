@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import type { Request, Response } from 'express';
 import { lifetime_ms } from '../../domain/payment/create.ts';
-import type { DoorLimit } from '../accounts/signInLimits.ts';
+import type { SignInLimitName } from '../accounts/signInLimits.ts';
 import { addressList } from '../security/publicAddress.ts';
 import type { AnyCaller } from './callers.ts';
 import { ApiError } from './errors.ts';
@@ -139,7 +139,7 @@ export function createAdmission(rates: Rates, clients: Pick<Clients, 'of'>): Adm
 }
 
 /** Accounts tell of their own; nobody is refused a notice. */
-type Told = Exclude<RateName, DoorLimit | 'notice'>;
+type Told = Exclude<RateName, SignInLimitName | 'notice'>;
 
 const refusals: Readonly<Record<Told, string>> = {
   address: 'too many requests without a key from this address',

@@ -17,7 +17,7 @@ import type { OverviewPagesDeps } from '../../web/dashboard/overview.ts';
 import type { PaymentPagesDeps } from '../../web/dashboard/payments.ts';
 import type { PayerReads } from '../../web/pay/payModel.ts';
 import type { Core } from '../core.ts';
-import { joined } from '../lib/coalesce.ts';
+import { coalesce } from '../lib/coalesce.ts';
 import { callersByKey } from './apiKeys.ts';
 import type { AccessDeps } from './auth.ts';
 import { limitExports } from './exports.ts';
@@ -59,7 +59,7 @@ export function queriesOf(core: Core): ApiReads {
     getPaymentByOrder: (appId, orderId) => getPaymentByOrder(reading, appId, orderId),
     listPayments: (filter) => listPayments(reads, filter),
     payerFacts: (paymentId) => payerFacts(reading, paymentId, clock.now()),
-    findProfile: joined((appId) => findProfile(reads, appId)),
+    findProfile: coalesce((appId) => findProfile(reads, appId)),
     embeddingSites: (appId) => embeddingSites(reads, appId),
     listTransactions: (paymentId) => listTransactions(reads, paymentId),
     paymentStory: (appId, paymentId) => paymentStory(reading, appId, paymentId),
@@ -67,6 +67,6 @@ export function queriesOf(core: Core): ApiReads {
     getOverview: (appId, period) => getOverview(reads, appId, period, clock.now()),
     getStats: (appId, period) => getStats(reads, appId, period, clock.now()),
     findApiKey: callersByKey(core),
-    findApp: joined((appId) => findApp(reads, appId, clock.now())),
+    findApp: coalesce((appId) => findApp(reads, appId, clock.now())),
   };
 }

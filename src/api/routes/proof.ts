@@ -5,7 +5,7 @@ import type { Clock } from '../../../commands/ports.ts';
 import { isRefusal, refuse } from '../../../domain/decider.ts';
 import type { HeadsEvent } from '../../../domain/heads/events.ts';
 import { paymentIdIn } from '../../../queries/getPayment.ts';
-import { briefly } from '../../lib/cache.ts';
+import { ttlCache } from '../../lib/cache.ts';
 import { type AnyRoute, ok, route } from '../router.ts';
 import { closed, oneOf, Time } from '../schemas/base.ts';
 import { limit, pageSize } from '../schemas/queries.ts';
@@ -135,7 +135,7 @@ export interface ProofRoutesDeps extends Pick<PaymentReads, 'getPayment'> {
 
 /** What anybody may keep of the log, and what an app may take with it of its payments. */
 export function proofRoutes(deps: ProofRoutesDeps): readonly AnyRoute[] {
-  const head = briefly(() => deps.proof.newest(), deps.clock);
+  const head = ttlCache(() => deps.proof.newest(), deps.clock);
   return [...heads(deps, () => head('newest')), evidence(deps)];
 }
 

@@ -5,7 +5,7 @@ import { agreedOn, allDeny, createShownTransfers, nodesNeeded, type Statement } 
 import { type Ingester, type SeenPayin, sameTransfer, transferOf } from '../../ports.ts';
 import { type SolanaConfig, solanaChainId } from '../config.ts';
 import { type Landed, landed, landedEach, TransactionUnreadable } from '../landed.ts';
-import { untilThere } from '../patience.ts';
+import { untilThere } from '../retryBehindNode.ts';
 import {
   accountsOf,
   accountsPerCall,
