@@ -36,7 +36,7 @@ import {
   projectedWaiter,
   type WaitUntilCaughtUp,
   type WaitUntilProjected,
-} from './readmodels/projected.ts';
+} from './readmodels/projections.ts';
 import { newApiKey } from './security/apiKey.ts';
 import { headKeysOf } from './security/headKeys.ts';
 import { createTargetCheck } from './security/publicAddress.ts';

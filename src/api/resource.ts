@@ -1,9 +1,8 @@
 /** The payment as the API shows it (service reference 2.1 to 2.4), in its forms. */
 
 import type { Profile } from '../../domain/merchant/profile.ts';
-import { webhookData } from '../../domain/payment/payload.ts';
 import type { Payment } from '../../domain/payment/state.ts';
-import { type PaymentView, viewOf } from '../../domain/payment/view.ts';
+import { type PaymentView, viewOf, webhookData } from '../../domain/payment/view.ts';
 import type { Instant } from '../../domain/time.ts';
 import type { PaymentSecrets } from '../security/paymentSecrets.ts';
 import type { PaymentResponse } from './schemas/responses.ts';

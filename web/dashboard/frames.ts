@@ -1,6 +1,6 @@
 /** What is around a page: who is signed in, whose app it is, what was just done. */
 
-import type { OwnApp } from '../../queries/settings.ts';
+import type { OwnApp } from '../../queries/apps.ts';
 import type { Accounts } from '../../src/accounts/accounts.ts';
 import { logoPath } from '../../src/api/resource.ts';
 import type { SettingsReads } from '../../src/api/routes/settings.ts';

@@ -5,7 +5,7 @@ import { keyScopes } from '../../../domain/merchant/events.ts';
 import { keyNameMax } from '../../../domain/merchant/keys.ts';
 import { type Instant, parseInstant } from '../../../domain/time.ts';
 import type { ChangesPage } from '../../../queries/appHistory.ts';
-import type { UsedKey } from '../../../queries/settings.ts';
+import type { UsedKey } from '../../../queries/merchantAudit.ts';
 import type { Owner } from '../callers.ts';
 import { type InForce, issueKey } from '../issueKey.ts';
 import { type Answer, type AnyRoute, ok, route } from '../router.ts';
