@@ -39,7 +39,7 @@ import {
 /** Asks what a payout to a receiver costs. @throws Unavailable */
 export type PayoutCostOf = (chain: Chain, token: Token, receiver: string) => Promise<PayoutCost>;
 
-export type Asked = creation.AskedTerms & Pick<creation.Terms, 'feePolicy'>;
+export type Asked = creation.AskedTerms & Required<Pick<creation.Terms, 'feePolicy' | 'agreed'>>;
 
 export interface Price
   extends Pick<creation.Terms, 'feePolicy' | 'alternatives' | 'tolerable' | 'leastPayout' | 'opensAccount'> {
@@ -49,7 +49,7 @@ export interface Price
 /**
  * The fee covers what the payout costs, of each source that the payer may choose; a payout that is worth less is refused.
  *
- * @param asked with the fee that holds wherever the payout costs no more
+ * @param asked with the fee that holds wherever the payout costs no more, and the amounts agreed under that fee
  */
 export async function pricePayment(costOf: PayoutCostOf, asked: Asked): Promise<Price | Refusal> {
   const { source, destination, alternatives = [], tolerable } = asked;
@@ -66,7 +66,7 @@ export async function pricePayment(costOf: PayoutCostOf, asked: Asked): Promise<
     leastPayout: leastPayout(destination.token, cost),
     ...(cost.opensAccount !== undefined && { opensAccount: cost.opensAccount }),
   };
-  const agreed = creation.agree({ ...asked, ...price });
+  const agreed = creation.agreeOnPrice({ ...asked, ...price }, asked);
   return isRefusal(agreed) ? agreed : { ...price, agreed };
 }
 
@@ -182,7 +182,7 @@ export async function quotePayment(
 }
 
 /** Terms as the request states them, the fee that is in force for them, and what follows from both. */
-interface ReadTerms extends creation.AskedTerms, Pick<creation.Terms, 'feePolicy' | 'life_ms'> {
+interface ReadTerms extends creation.AskedTerms, Pick<Asked, 'feePolicy' | 'agreed'>, Pick<creation.Terms, 'life_ms'> {
   readonly scheme: DepositScheme;
   /** In the destination's units; null where any amount is taken. */
   readonly payout: bigint | null;
@@ -235,7 +235,16 @@ function readTerms(
   const alternatives = readPayFrom({ ...deps, hasDeposits }, request, own, { source, destination, payout });
   if (isRefusal(alternatives)) return alternatives;
   const policy = policyOf({ ...deps, hasDeposits }, own, intent, destination.chain);
-  return { ...terms, ...policy, life_ms, alternatives, asksAlternatives: Boolean(request.payFrom), scheme, payout };
+  return {
+    ...terms,
+    ...policy,
+    agreed,
+    life_ms,
+    alternatives,
+    asksAlternatives: Boolean(request.payFrom),
+    scheme,
+    payout,
+  };
 }
 
 /** Returns the order's payment id; without an orderId, a new one. Keyless payments of older versions keep their ids. */

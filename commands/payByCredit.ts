@@ -13,7 +13,7 @@ import {
 } from '../domain/credit.ts';
 import { assert, isRefusal, type Refusal, refuse } from '../domain/decider.ts';
 import { instant } from '../domain/time.ts';
-import { inTurn } from '../src/lib/serialize.ts';
+import { serializeByKey } from '../src/lib/serialize.ts';
 import { type By, currentState, type Handle } from './handle.ts';
 import { type Clock, type MessageSigners, refuseUnavailable, type SignedMessage, Unavailable } from './ports.ts';
 
@@ -53,7 +53,7 @@ export type PayByCredit = (request: CashbackRequest, appId: string, by: By) => P
  * Crash after it: the message sent again is answered with what was decided.
  */
 export function createPayByCredit({ handle, clock, signers, service, isCurrency }: PayByCreditDeps): PayByCredit {
-  const oneByOne = inTurn();
+  const oneByOne = serializeByKey();
 
   return async (request, appId, by) => {
     const account = signers.canonical(request.fromAddress);

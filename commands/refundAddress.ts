@@ -1,9 +1,9 @@
 /** A payer says where his money goes back to, by a text that the key which paid has signed. */
 import { type ChainId, chainOf, memoProblem } from '../domain/chains.ts';
 import { isRefusal, type Refusal, refuse } from '../domain/decider.ts';
-import type { Payin } from '../domain/payment/counting.ts';
 import { nextNumber, payinsOf, refundText, setRefundAddress } from '../domain/payment/refundAddress.ts';
 import { ownersOf } from '../domain/payment/refundOrder.ts';
+import type { Payin } from '../domain/payment/sources.ts';
 import { type Payment, paymentDecider } from '../domain/payment/state.ts';
 import { type By, currentState, type Handle } from './handle.ts';
 import {

@@ -20,7 +20,7 @@ import {
 import type { Held, PricedRefund } from '../domain/payment/refundQuote.ts';
 import { type Payment, type PaymentState, paymentDecider, type Refund } from '../domain/payment/state.ts';
 import type { Instant } from '../domain/time.ts';
-import { inTurn } from '../src/lib/serialize.ts';
+import { serializeByKey } from '../src/lib/serialize.ts';
 import type { PayoutCostOf } from './createPayment.ts';
 import { type By, currentState, type Handle } from './handle.ts';
 import { askReceiver } from './paymentRequest.ts';
@@ -124,7 +124,7 @@ export const paymentUnknown = refuse(
 
 export function createRefunds(deps: RefundsDeps): Refunds {
   const { handle, clock } = deps;
-  const oneByOne = inTurn();
+  const oneByOne = serializeByKey();
 
   async function payment({ paymentId, appId }: RefundedPayment): Promise<Payment | null> {
     const state = await currentState(handle, paymentDecider, paymentId);

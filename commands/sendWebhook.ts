@@ -116,7 +116,7 @@ export function createSendWebhook(deps: SendWebhookDeps): SendWebhook {
     const finishedAt = clock.now();
     const duration_ms = Math.max(0, epochMs(finishedAt) - epochMs(startedAt));
     const outcome = { ...answer, request: sent ? signed : null, duration_ms, finishedAt };
-    const stage = await patiently(async () => {
+    const stage = await retryRecord(async () => {
       const recorded = await handle(webhook, deliveryId, (state) => recordOutcome(state, outcome), facts);
       return isRefusal(recorded) ? 'exhausted' : recorded.state.stage;
     });
@@ -125,7 +125,7 @@ export function createSendWebhook(deps: SendWebhookDeps): SendWebhook {
   };
 
   /** The outcome is only in memory: a store that is away for a moment must not lose it. */
-  async function patiently<T>(record: () => Promise<T>): Promise<T> {
+  async function retryRecord<T>(record: () => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries += 1) {
       try {
         return await record();

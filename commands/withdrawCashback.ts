@@ -128,7 +128,7 @@ async function readWithdrawal(
   };
   const asked = agree(termsOf(usual));
   if (isRefusal(asked)) return { ...asked, pointer };
-  const price = await pricePayment(payoutCostOf, termsOf(usual));
+  const price = await pricePayment(payoutCostOf, { ...termsOf(usual), agreed: asked });
   if (isRefusal(price)) return price.pointer === undefined ? price : { ...price, pointer };
   const { feePolicy, agreed, opensAccount } = price;
   assert(agreed !== null, 'a withdrawal has an amount');

@@ -1,4 +1,5 @@
 /** The types of clients/typescript, generated from the OpenAPI document that the service publishes. */
+
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -8,7 +9,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pino from 'pino';
 import { createApp } from '../src/api/app.ts';
-import { defaultLimits, type HttpDeps } from '../src/api/deps.ts';
+import type { HttpDeps } from '../src/api/index.ts';
+import { defaultLimits } from '../src/api/middleware.ts';
 import { createClients, unlimited } from '../src/api/rateLimits.ts';
 import { randomIds, systemClock } from '../src/process/system.ts';
 import { documentationRoutes } from '../web/guides/routes.ts';

@@ -1,8 +1,7 @@
 import type { ChainFamily } from '../domain/chains.ts';
 import { formatAmount } from '../domain/money.ts';
-import type { Payin } from '../domain/payment/counting.ts';
 import { payinAddressesOf } from '../domain/payment/payins.ts';
-import { familyOf, type Source } from '../domain/payment/sources.ts';
+import { familyOf, type Payin, type Source } from '../domain/payment/sources.ts';
 import type { Payment, PaymentState } from '../domain/payment/state.ts';
 import { type PaymentTransaction, transactionsOf } from '../domain/payment/transactions.ts';
 import { type PaymentView, viewOf } from '../domain/payment/view.ts';

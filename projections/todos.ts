@@ -1,6 +1,6 @@
 import { nextStep } from '../domain/payment/backing.ts';
-import { awaitedChains } from '../domain/payment/counting.ts';
 import { policyRefunds, policyRefundsDue } from '../domain/payment/policy.ts';
+import { awaitedChains } from '../domain/payment/sources.ts';
 import type { Payment } from '../domain/payment/state.ts';
 import type { Instant } from '../domain/time.ts';
 import { deliveryIdOf, firstWebhookEventTypes, type WebhookEventType } from '../domain/webhook.ts';

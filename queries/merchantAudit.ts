@@ -3,6 +3,7 @@ import type { FeeTier, KeyScope, MerchantEvent, SettlementWallet } from '../doma
 import { formatAmount, microUsdDecimals } from '../domain/money.ts';
 import type { AmountPolicy } from '../domain/payment/amountPolicy.ts';
 import type { Instant } from '../domain/time.ts';
+import type { Sql } from '../projections/sql.ts';
 import type { GetPaymentDeps } from './getPayment.ts';
 
 export type AuditDeps = Pick<GetPaymentDeps, 'history' | 'read'>;
@@ -143,3 +144,18 @@ const dollars = (microUsd: string): string => `$${formatAmount(BigInt(microUsd),
 const until = (at: Instant | null): string => (at === null ? '' : `, until ${at}`);
 
 const withoutQuery = (url: string): string => url.replace(/[?#].*$/s, '?…');
+
+export interface UsedKey extends ListedKey {
+  /** To the hour; null for never. */
+  readonly lastUsedAt: Instant | null;
+}
+
+/** @throws Unavailable */
+export async function withLastUse(sql: Sql, keys: readonly ListedKey[]): Promise<readonly UsedKey[]> {
+  const rows = await sql.query<{ key_id: string; hour: Instant }>(
+    'SELECT key_id, hour FROM ops.key_uses WHERE key_id = ANY ($1)',
+    [keys.map(({ keyId }) => keyId)],
+  );
+  const hours = new Map(rows.map(({ key_id, hour }) => [key_id, hour]));
+  return keys.map((key) => ({ ...key, lastUsedAt: hours.get(key.keyId) ?? null }));
+}

@@ -1,8 +1,8 @@
 /** What can be told of a payment, one fact at a time. */
 import type { ChainId, TokenSymbol } from '../domain/chains.ts';
 import type { PolicyRule, Verdict } from '../domain/payment/amountPolicy.ts';
-import type { Standing } from '../domain/payment/counting.ts';
 import type { BounceCode, PaymentEventData } from '../domain/payment/events.ts';
+import type { Standing } from '../domain/payment/sources.ts';
 import type { Instant } from '../domain/time.ts';
 import type { Attempt } from '../domain/transfer/leg.ts';
 import type { DeathProof } from '../domain/transfer/shapes.ts';

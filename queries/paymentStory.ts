@@ -1,7 +1,6 @@
 /** What happened to a payment, told to its owner: each of its events and each webhook about it, in order, as typed facts. */
 import { isRefusal, type StoredEvent } from '../domain/decider.ts';
 import { formatAmount } from '../domain/money.ts';
-import type { Payin } from '../domain/payment/counting.ts';
 import {
   type PaymentCreated,
   type PaymentEvent,
@@ -9,6 +8,7 @@ import {
   type TokenRef,
   transferId,
 } from '../domain/payment/events.ts';
+import type { Payin } from '../domain/payment/sources.ts';
 import { type Payment, type PaymentState, paymentDecider } from '../domain/payment/state.ts';
 import { type PaymentStatus, type PaymentView, statusOf, viewOf } from '../domain/payment/view.ts';
 import type { Instant } from '../domain/time.ts';

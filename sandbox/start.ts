@@ -8,7 +8,7 @@ import { parseArgs } from 'node:util';
 import { privateKeyToAddress } from 'viem/accounts';
 import { readConfig } from '../src/config.ts';
 import { failureText, type Service, startService } from '../src/main.ts';
-import { patiently } from '../src/process/retryUnavailable.ts';
+import { retryUnavailable } from '../src/process/retryUnavailable.ts';
 import { systemClock } from '../src/process/system.ts';
 import { openChildren } from './children.ts';
 import { chosenChains } from './chosenChains.ts';
@@ -124,10 +124,10 @@ async function demo(
   const merchantWallet = merchantWalletOf(world, privateKeyToAddress(keys.merchantWallet));
   // What was begun and not answered is found by the next try, as by the next start.
   const patience = { clock: systemClock, tell: () => {} };
-  const apps = await patiently(patience, () =>
+  const apps = await retryUnavailable(patience, () =>
     seed(service, known, { webhookUrl: world.receiver.url, merchantWallet }),
   );
-  const shop = await patiently(patience, () => seedShop(service, known, { shop: shopAt, merchantWallet }));
+  const shop = await retryUnavailable(patience, () => seedShop(service, known, { shop: shopAt, merchantWallet }));
   const { appId, ordersKey, adminKey, webhookSecret } = shop;
   const open = chains.map(({ id, name }) => ({ id: String(id), name }));
   const given = { serviceUrl: service.url, appId, ordersKey, adminKey, webhookSecret, chains: open };

@@ -25,7 +25,7 @@ import { ddlOf, migrate } from './postgres/migrate.ts';
 import { createProfileStore } from './postgres/profiles.ts';
 import { createRevokedKeys, revokedKeysChannel } from './postgres/revokedKeys.ts';
 import { sessionFault } from './postgres/sessions.ts';
-import { patiently, startWaits } from './process/retryUnavailable.ts';
+import { retryUnavailable, startWaits } from './process/retryUnavailable.ts';
 import { crashPointFrom, randomIds } from './process/system.ts';
 import { createLogger, createTelemetry, type Telemetry } from './process/telemetry.ts';
 import { LogSetBack, refuseSetBack } from './readmodels/logSetBack.ts';
@@ -36,7 +36,7 @@ import {
   projectedWaiter,
   type WaitUntilCaughtUp,
   type WaitUntilProjected,
-} from './readmodels/projected.ts';
+} from './readmodels/projections.ts';
 import { newApiKey } from './security/apiKey.ts';
 import { headKeysOf } from './security/headKeys.ts';
 import { createTargetCheck } from './security/publicAddress.ts';
@@ -173,9 +173,9 @@ type Store = ReturnType<typeof withSeals<OpenEventStore>>;
 /** Everything that must be so before a role begins. @throws Unavailable when Postgres does not answer for long */
 async function prepare({ config, clock, telemetry, database, store, eventStoreUrl }: Opened): Promise<void> {
   const patience = { clock, tell: startWaits(telemetry.logger) };
-  const fault = await patiently(patience, () => sessionFault(database));
+  const fault = await retryUnavailable(patience, () => sessionFault(database));
   if (fault !== null) throw new ConfigError([`DATABASE_URL: ${fault}`]);
-  await patiently(patience, () => migrate(database));
+  await retryUnavailable(patience, () => migrate(database));
   // The first read also shows whether EVENTSTORE_URL has the right user and certificates.
   await store
     .tail()
@@ -186,7 +186,7 @@ async function prepare({ config, clock, telemetry, database, store, eventStoreUr
       if (!(error instanceof Unavailable)) throw error;
     });
   await writeConnections(config.dataDir, { databaseUrl: config.databaseUrl, eventStoreUrl });
-  await patiently(patience, () => firstReadModels(database, telemetry));
+  await retryUnavailable(patience, () => firstReadModels(database, telemetry));
   await refuseOtherLog({ database, store, telemetry, clock });
 }
 

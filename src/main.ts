@@ -15,7 +15,7 @@ import { systemClock } from './process/system.ts';
 import { createLogger } from './process/telemetry.ts';
 import { runProjectionsRole } from './readmodels/index.ts';
 import { LogSetBack } from './readmodels/logSetBack.ts';
-import type { WaitUntilProjected } from './readmodels/projected.ts';
+import type { WaitUntilProjected } from './readmodels/projections.ts';
 import { type Serves, serves } from './serves.ts';
 import { startSigner } from './signerProcess.ts';
 import { NodeNotStarted } from './store/node/spawn.ts';

@@ -15,7 +15,7 @@ import { signersOf } from '../src/signer/index.ts';
 import { chainsAlone, readEnvironment, withCore } from './connections.ts';
 import { print, printTable } from './print.ts';
 import { chainNames, namedChain, operator, runProgram, untilInterrupted } from './program.ts';
-import { payOneself } from './selfTestPayment.ts';
+import { selfTestPayment } from './selfTestPayment.ts';
 
 interface Options {
   readonly begunAnew?: true;
@@ -72,7 +72,7 @@ async function payOnce({ id, name, family }: Chain, { token, amount }: PayingOne
     if (!signer || !rail) throw new Error(`paying on ${name} needs the key of its treasury`);
     print('', `${rail.account} pays ${formatAmount(amount, token.decimals)} ${token.symbol} to itself.`);
     const deps = { ...core, ...operatorOf(), rail, signer, tell: (step: string) => print(`  ${step}`) };
-    const { blockNumber, took_ms } = await payOneself(deps, token, amount, interrupted);
+    const { blockNumber, took_ms } = await selfTestPayment(deps, token, amount, interrupted);
     print(`It is final in block ${blockNumber}, ${Math.round(took_ms / 1_000)} s after it was begun.`);
   });
 }

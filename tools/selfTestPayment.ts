@@ -1,4 +1,4 @@
-/** A small transfer from the treasury to itself, to see that its key, its nodes and its chain make and settle payouts. */
+/** A small transfer from the treasury to itself. It tests that its key, its nodes and its chain make and settle payouts. */
 
 import type { Handle } from '../commands/handle.ts';
 import { type Clock, TransientError } from '../commands/ports.ts';
@@ -30,19 +30,19 @@ import {
   takeNonce,
 } from '../src/workers/payouts/numberingAccounts.ts';
 
-export interface PayOneselfDeps {
+export interface SelfTestDeps {
   readonly handle: Handle;
   readonly clock: Clock;
   readonly rail: PayoutRail;
   readonly signer: Signer;
-  /** Who wants it. */
+  /** Operator who ordered it. */
   readonly by: Cause;
-  /** Told of what goes on: signed, sent, mined. */
+  /** Receives each step: signed, sent, mined. */
   readonly tell: (step: string) => void;
 }
 
-/** Where it landed for good, and how long that took from its first broadcast. */
-export interface PaidOneself {
+/** The final transaction, and the time from its first broadcast. */
+export interface SelfTestResult {
   readonly hash: string;
   readonly blockNumber: bigint;
   readonly took_ms: number;
@@ -54,19 +54,19 @@ const patience_ms = 60 * minute_ms;
 const checks = 'check';
 
 /**
- * The nonce is taken in the log like any other, the bytes are recorded before they are sent, and what they cost when they are final: to a
- * service that runs beside, nothing strange happens, and the books close. Cut off after the nonce was taken, the next run signs under the
- * same nonce: one of the two lands, and both pay ourselves. On a chain without nonces what a run that was cut off has sent lands or lapses;
- * `npm run treasury -- adopt` records what it cost.
+ * Sends the treasury a payment from itself. The log assigns the nonce, and records the bytes before they are sent and their cost once they
+ * are final, so a running service sees an ordinary transfer. Crash after the nonce was assigned: the next run signs with the same nonce, and
+ * one of the two transactions lands. On a chain without nonces the transaction of a crashed run lands or expires; `npm run treasury -- adopt`
+ * records its cost.
  *
  * @throws PayoutBlocked, SigningRefused before anything is taken; Error with what the log or the chain says against it
  */
-export async function payOneself(
-  deps: PayOneselfDeps,
+export async function selfTestPayment(
+  deps: SelfTestDeps,
   token: TokenRef,
   amount: bigint,
   signal: AbortSignal,
-): Promise<PaidOneself> {
+): Promise<SelfTestResult> {
   const { rail, signer, clock, tell } = deps;
   const began_ms = epochMs(clock.now());
   const order: TransferOrder = {
@@ -94,7 +94,7 @@ export async function payOneself(
 
 /** Prepared and checked before a nonce is taken, as payouts are. */
 async function numbered(
-  deps: PayOneselfDeps,
+  deps: SelfTestDeps,
   order: TransferOrder,
   signing: SigningPurpose,
   signal: AbortSignal,
@@ -125,7 +125,7 @@ function purposeIn({ assigned }: TreasuryState, minedNonce: bigint): Purpose {
 }
 
 async function withoutNonce(
-  { handle, clock, rail, signer, by }: PayOneselfDeps,
+  { handle, clock, rail, signer, by }: SelfTestDeps,
   order: TransferOrder,
   signing: SigningPurpose,
 ): Promise<Unsigned> {
@@ -146,11 +146,7 @@ function refuse(refusal: Refusal | undefined): void {
   if (refusal) throw new Error(`${refusal.refused}: ${refusal.message}`);
 }
 
-async function record(
-  { handle, rail, by }: PayOneselfDeps,
-  { account }: Unsigned,
-  event: TreasuryEvent,
-): Promise<void> {
+async function record({ handle, rail, by }: SelfTestDeps, { account }: Unsigned, event: TreasuryEvent): Promise<void> {
   const recorded = await handle(treasury, treasuryInstance(rail.chainId, account), () => [event], {
     cause: by,
     appId: null,
@@ -172,7 +168,7 @@ const sentOf = ({ account, nonce, validUntil, order }: Unsigned, hash: string, b
 });
 
 /** Sends the bytes again until the chain has them for good. What changes no balance may count as short: it is the same account. */
-async function settle({ rail, clock, tell }: PayOneselfDeps, sent: Sent, signal: AbortSignal) {
+async function settle({ rail, clock, tell }: SelfTestDeps, sent: Sent, signal: AbortSignal) {
   const until_ms = epochMs(clock.now()) + patience_ms;
   let before = '';
   while (epochMs(clock.now()) < until_ms) {

@@ -1,11 +1,13 @@
 /** What people read of the service: payment pages, the dashboard, and the documentation. */
 import type { Website } from '../src/api/app.ts';
-import type { HttpDeps } from '../src/api/deps.ts';
-import { createDashboard } from './dashboard/index.ts';
+import { createDashboard, type DashboardDeps } from './dashboard/index.ts';
 import { documentationRoutes } from './guides/routes.ts';
-import { createPayPages } from './pay/index.ts';
+import { createPayPages, type PayersDeps } from './pay/index.ts';
 
-export const createWebsite = (deps: HttpDeps): Website => ({
+/** Needs of all pages for people. */
+export type WebsiteDeps = PayersDeps & DashboardDeps;
+
+export const createWebsite = (deps: WebsiteDeps): Website => ({
   pages: [createPayPages(deps), createDashboard(deps)],
   documentation: documentationRoutes,
 });

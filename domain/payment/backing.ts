@@ -13,9 +13,8 @@ import {
   type TransferStep,
 } from '../transfer/leg.ts';
 import { referenceOf } from '../transfer/shapes.ts';
-import { type Funding, lostFunding, type Payin, sumOf } from './counting.ts';
 import type { Transfer } from './events.ts';
-import { type Asset, familyOf, isSameAsset } from './sources.ts';
+import { type Asset, type Funding, familyOf, isSameAsset, lostFunding, type Payin, sumOf } from './sources.ts';
 import type { Payment, PaymentState, Refund } from './state.ts';
 
 export interface Backing {

@@ -9,9 +9,9 @@ import type { Instant } from '../time.ts';
 import { landedData, type TransferLeg } from '../transfer/leg.ts';
 import * as transfer from '../transfer/record.ts';
 import type { SignedAttempt } from '../transfer/shapes.ts';
-import { lostFunding } from './counting.ts';
 import type { PaymentEvent } from './events.ts';
 import { requestPayout } from './payout.ts';
+import { lostFunding } from './sources.ts';
 import type { Payment, PaymentState } from './state.ts';
 
 /** Whether it may be paid with others: nothing was ever signed for it, nothing stands in its way, and it was in no batch before. */

@@ -2,9 +2,8 @@
 import { type ChainId, chainOf } from '../chains.ts';
 import { type Decision, refuse } from '../decider.ts';
 import type { Instant } from '../time.ts';
-import { seenWhole } from './counting.ts';
 import type { Deposit, PaymentEvent } from './events.ts';
-import { familyOf, isSameAsset } from './sources.ts';
+import { familyOf, isSameAsset, seenWhole } from './sources.ts';
 import type { Payment, PaymentState } from './state.ts';
 
 /** A stream takes this many choices: whoever has the payment's link can make them. */

@@ -5,22 +5,22 @@ import { larger, rescale, smaller } from '../money.ts';
 import type { Instant } from '../time.ts';
 import { canLand } from '../transfer/leg.ts';
 import { fallenShort } from '../transfer/record.ts';
+import type { BounceCode, PaymentCreated, PaymentEvent, PaymentEventData } from './events.ts';
+import { type FeePolicy, feeOn, type RouteDecimals, type Split, splitAny } from './fees.ts';
+import { accepted, bouncedBy, over } from './policy.ts';
 import {
   allCounted,
   awaitedChains,
   counted,
   forgivenOf,
+  isSameAsset,
   type Paid,
   type Payin,
   paidFrom,
   type Standing,
   sourceOf,
   sumOf,
-} from './counting.ts';
-import type { BounceCode, PaymentCreated, PaymentEvent, PaymentEventData } from './events.ts';
-import { type FeePolicy, feeOn, type RouteDecimals, type Split, splitAny } from './fees.ts';
-import { accepted, bouncedBy, over } from './policy.ts';
-import { isSameAsset } from './sources.ts';
+} from './sources.ts';
 import { evolve, type Payment, type PaymentState } from './state.ts';
 
 // How what funded a payment is divided: received = payout + fee + excess + dust, to the last unit.

@@ -121,6 +121,8 @@ export interface Terms extends AskedOrder {
   readonly orderId: string | null;
   readonly keyless: boolean;
   readonly feePolicy: FeePolicy;
+  /** Result of `agree` for these terms. Default: computed from them. */
+  readonly agreed?: Agreed | null;
   /** The least that the receiver gets, in units of the destination; any amount when left out. */
   readonly leastPayout?: bigint;
   /** Whether the fee pays for the receiver's account for the token; left out where none is needed. */
@@ -163,7 +165,7 @@ export function lifetimeOf(
 
 export function createPayment(state: PaymentState, terms: Terms): Decision<PaymentEvent> {
   if (state) return repeatOrder(state, terms);
-  const agreed = agree(terms);
+  const agreed = terms.agreed === undefined ? agree(terms) : terms.agreed;
   if (isRefusal(agreed)) return agreed;
   return [{ type: 'PaymentCreated', data: created(terms, agreed) }];
 }
@@ -239,13 +241,33 @@ export function agree(terms: Money): Agreed | Refusal | null {
     );
   }
   const agreed = terms.type === 'exactIn' ? agreeIn(amount, feePolicy, route) : agreeOut(amount, feePolicy, route);
-  const { leastPayout = 0n } = terms;
-  if (agreed && agreed.destination >= leastPayout) return agreed;
+  return isEnough(agreed, terms) ? agreed : tooSmall(terms);
+}
+
+/** Agrees on the amounts after the payout's cost is known. Keeps those agreed before, unless the cost raised the fee. */
+export function agreeOnPrice(
+  terms: Money,
+  before: Required<Pick<Terms, 'feePolicy' | 'agreed'>>,
+): Agreed | Refusal | null {
+  const { feePolicy, agreed } = before;
+  const sameFee = feePolicy.fixed === terms.feePolicy.fixed && feePolicy.basisPoints === terms.feePolicy.basisPoints;
+  if (agreed === null || !sameFee) return agree(terms);
+  return isEnough(agreed, terms) ? agreed : tooSmall(terms);
+}
+
+const isEnough = (agreed: Agreed | undefined, { leastPayout = 0n }: Money): agreed is Agreed =>
+  agreed !== undefined && agreed.destination >= leastPayout;
+
+function tooSmall({ type, source, destination, feePolicy, leastPayout = 0n }: Money): Refusal {
+  const route: RouteDecimals = { source: source.token.decimals, destination: destination.token.decimals };
+  const side = type === 'exactIn' ? 'source' : 'destination';
+  const { token } = side === 'source' ? source : destination;
+  const pointer = `/${side}/amount`;
   if (leastPayout === 0n) {
     const fee = formatAmount(feePolicy.fixed, route.source);
     return refuse('invalidRequest', `the amount does not cover the fee (${fee} and up): send a larger one`, pointer);
   }
-  const least = terms.type === 'exactIn' ? leastIn(leastPayout, feePolicy, route) : leastPayout;
+  const least = type === 'exactIn' ? leastIn(leastPayout, feePolicy, route) : leastPayout;
   const message = `the amount must be at least ${formatAmount(least, token.decimals)} ${token.symbol}: less is not worth what its payout costs`;
   return refuse('invalidRequest', message, pointer);
 }

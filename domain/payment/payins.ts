@@ -3,10 +3,20 @@ import type { ChainId } from '../chains.ts';
 import { type Decision, refuse } from '../decider.ts';
 import type { Instant } from '../time.ts';
 import { bounced, closeHeld, divide, fundedBy } from './close.ts';
-import { fundersOf, mayPay, type Payin, paidFrom, payableFrom, sourceOf, sumOf } from './counting.ts';
 import { type Deposit, type PaymentEvent, type TokenRef, type Transfer, transferId } from './events.ts';
 import { bouncedBy, heldBy } from './policy.ts';
-import { type Deposits, familyOf, leastOf } from './sources.ts';
+import {
+  type Deposits,
+  familyOf,
+  fundersOf,
+  leastOf,
+  mayPay,
+  type Payin,
+  paidFrom,
+  payableFrom,
+  sourceOf,
+  sumOf,
+} from './sources.ts';
 import { evolve, type Payment, type PaymentState } from './state.ts';
 import { statusOf } from './view.ts';
 

@@ -7,8 +7,8 @@ import * as transfer from '../transfer/record.ts';
 import { tooLateToCallOff } from '../transfer/record.ts';
 import type { DeathProof, SignedAttempt } from '../transfer/shapes.ts';
 import { lostBacking } from './backing.ts';
-import { lostFunding } from './counting.ts';
 import type { PaymentEvent } from './events.ts';
+import { lostFunding } from './sources.ts';
 import type { PaymentState, Refund } from './state.ts';
 
 const noPayout = refuse('illegalStep', 'no payout is ordered for this payment');

@@ -1,7 +1,7 @@
 /** What can go back of a payment, and what has. */
 import type { ChainId } from '../chains.ts';
-import { type Funding, sumOf } from './counting.ts';
 import type { TokenRef } from './events.ts';
+import { type Funding, sumOf } from './sources.ts';
 import type { Payment, Refund } from './state.ts';
 
 /** Money of a payment that no payout will use: it can only go back. */

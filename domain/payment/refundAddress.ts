@@ -1,9 +1,9 @@
 /** Where a payer's money goes back to, in words that he signs with the key that paid: nobody else can send it elsewhere. */
 import { type Decision, refuse } from '../decider.ts';
 import type { Instant } from '../time.ts';
-import type { Payin } from './counting.ts';
 import type { PaymentEvent } from './events.ts';
 import type { AddressProof } from './refundShapes.ts';
+import type { Payin } from './sources.ts';
 import type { Payment, PaymentState } from './state.ts';
 
 /** Of each sender: each costs him a signature, and the stream an event. A hundred transfers, and so senders, are recorded of a payment. */

@@ -3,11 +3,10 @@ import type { ChainId } from '../chains.ts';
 import { type Decision, isRefusal, type Refusal, refuse } from '../decider.ts';
 import { formatAmount, smaller, unitsText } from '../money.ts';
 import type { Instant } from '../time.ts';
-import { sumOf } from './counting.ts';
 import type { PaymentEvent, TokenRef } from './events.ts';
 import { orderedBy, type Refundable, refundable, takenBy } from './refund.ts';
 import type { RefundAsker } from './refundShapes.ts';
-import { isSameAsset } from './sources.ts';
+import { isSameAsset, sumOf } from './sources.ts';
 import type { Payment, PaymentState, Refund } from './state.ts';
 
 // Whose the money is that can go back, and to where its sender has proven that it may go without an operator's word.

@@ -2,10 +2,9 @@
 import type { ChainId, TokenSymbol } from '../chains.ts';
 import { formatAmount, smaller } from '../money.ts';
 import type { Instant } from '../time.ts';
-import { counted, dueFrom, type Payin, type Standing, sumOf } from './counting.ts';
 import type { BounceCode, TokenRef } from './events.ts';
 import { isUnderWay, isWhollyRefunded, takenBy } from './refund.ts';
-import { isSameAsset } from './sources.ts';
+import { counted, dueFrom, isSameAsset, type Payin, type Standing, sumOf } from './sources.ts';
 import type { Payment } from './state.ts';
 
 /**

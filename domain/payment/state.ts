@@ -4,7 +4,6 @@ import { type Decider, InvariantBroken } from '../decider.ts';
 import type { Instant } from '../time.ts';
 import { newLeg, type TransferLeg } from '../transfer/leg.ts';
 import { evolveLeg, unprefixed } from '../transfer/record.ts';
-import { fundingOf, type Paid, type Payin, paidFrom, sourceInForce, sourceOf, standingOf } from './counting.ts';
 import {
   type PaymentCreated,
   type PaymentEvent,
@@ -14,7 +13,20 @@ import {
   transferId,
 } from './events.ts';
 import type { AddressProof } from './refundShapes.ts';
-import { type Asset, familyOf, type Source, sourcesOf, toleratedOf } from './sources.ts';
+import {
+  type Asset,
+  familyOf,
+  fundingOf,
+  type Paid,
+  type Payin,
+  paidFrom,
+  type Source,
+  sourceInForce,
+  sourceOf,
+  sourcesOf,
+  standingOf,
+  toleratedOf,
+} from './sources.ts';
 
 // What is known of a payment's payins once one was seen, has moved, left its chain or funded the payment.
 

@@ -3,8 +3,8 @@ import type { ChainId, TokenSymbol } from '../chains.ts';
 import { formatAmount } from '../money.ts';
 import type { Instant } from '../time.ts';
 import type { Attempt, TransferLeg } from '../transfer/leg.ts';
-import type { Payin, Standing } from './counting.ts';
 import type { TokenRef } from './events.ts';
+import type { Payin, Standing } from './sources.ts';
 import type { Payment } from './state.ts';
 
 export interface PaymentTransaction {

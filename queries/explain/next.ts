@@ -1,8 +1,8 @@
 /** What happens next with a payment, when, and what an operator can do about it. */
 import { nextStep, owedBy } from '../../domain/payment/backing.ts';
-import { lostFunding } from '../../domain/payment/counting.ts';
 import { refundable } from '../../domain/payment/refund.ts';
 import type { Situation } from '../../domain/payment/situation.ts';
+import { lostFunding } from '../../domain/payment/sources.ts';
 import type { Payment } from '../../domain/payment/state.ts';
 import type { Instant } from '../../domain/time.ts';
 import type { Owed, TransferStep } from '../../domain/transfer/leg.ts';

@@ -2,9 +2,9 @@
 import { type ChainId, chainOf } from '../../domain/chains.ts';
 import { formatAmount, microUsdDecimals } from '../../domain/money.ts';
 import type { PolicyRule, PolicyTerms, Verdict } from '../../domain/payment/amountPolicy.ts';
-import type { Standing } from '../../domain/payment/counting.ts';
 import { type BounceCode, type PaymentEventData, transferId } from '../../domain/payment/events.ts';
 import type { Held } from '../../domain/payment/situation.ts';
+import type { Standing } from '../../domain/payment/sources.ts';
 import type { Payment } from '../../domain/payment/state.ts';
 import { addressesIn } from '../../domain/payment/view.ts';
 

@@ -4,7 +4,7 @@ import { privateKeyToAddress } from 'viem/accounts';
 import { type ChainId, chainOf, findToken, type Token } from '../../domain/chains.ts';
 import { formatAmount, parseAmount } from '../../domain/money.ts';
 import type { PaymentStatus } from '../../domain/payment/view.ts';
-import { inTurn } from '../../src/lib/serialize.ts';
+import { serializeByKey } from '../../src/lib/serialize.ts';
 import { payOnEvm } from '../payOnEvm.ts';
 import { payOnSolana } from '../payOnSolana.ts';
 import { payOnStellar } from '../payOnStellar.ts';
@@ -45,7 +45,7 @@ const pay_ms = 60_000;
 
 export function createCustomers(chaos: ChaosWorld) {
   /** One account pays on a chain, one transaction after the other. */
-  const inLine = inTurn();
+  const inLine = serializeByKey();
 
   async function ask<T>(method: string, path: string, body?: unknown): Promise<{ status: number; body: T }> {
     const response = await fetch(`${chaos.baseUrl}${path}`, {

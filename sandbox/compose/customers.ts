@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Address, getAddress, type Hex } from 'viem';
 import type { ChainId } from '../../domain/chains.ts';
-import { inTurn } from '../../src/lib/serialize.ts';
+import { serializeByKey } from '../../src/lib/serialize.ts';
 import type { PublicPayment } from '../customer.ts';
 import { payOnEvm } from '../payOnEvm.ts';
 import { type Chains, chainIds } from './chains.ts';
@@ -64,7 +64,7 @@ export async function openCustomers(options: CustomersOptions): Promise<Customer
   const placed: Placed[] = [];
   const underWay = new Set<Promise<void>>();
   /** One account sends one transaction after the other. */
-  const inLine = inTurn();
+  const inLine = serializeByKey();
   const closing = new AbortController();
   const unpaid: Acknowledged[] = [];
   let [number, longest_ms] = [0, 0];

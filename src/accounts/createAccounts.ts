@@ -8,13 +8,13 @@ import { findPerson, unproved_ms } from './people.ts';
 import { createRegister, dropRegistration } from './register.ts';
 import { endSessions, runningSessions, seeSession, sessionIdle_ms, sessionLife_ms } from './sessions.ts';
 import { createAsk, createFreshCode, createProve } from './signIn.ts';
-import { createDoor } from './signInLimits.ts';
+import { createSignInLimits } from './signInLimits.ts';
 import { signsFor_ms } from './signingKeys.ts';
 
 export function createAccounts(deps: AccountsDeps): Accounts {
   const { sql, clock, tokens, observe = () => {} } = deps;
-  const door = createDoor(deps);
-  const fresh = createFreshCode(deps, door);
+  const signInLimits = createSignInLimits(deps);
+  const fresh = createFreshCode(deps, signInLimits);
 
   const seen =
     <P extends unknown[], R>(step: Step, act: (...given: P) => Promise<R>) =>
@@ -25,8 +25,8 @@ export function createAccounts(deps: AccountsDeps): Accounts {
     };
 
   return {
-    register: seen('register', createRegister(deps, door)),
-    ask: seen('ask', createAsk(deps, door)),
+    register: seen('register', createRegister(deps, signInLimits)),
+    ask: seen('ask', createAsk(deps, signInLimits)),
     prove: seen('prove', createProve(deps)),
     askToConfirm: seen('askToConfirm', fresh.askToConfirm),
     confirm: seen('confirm', fresh.confirm),

@@ -9,7 +9,7 @@ import { type Accounts, appTaken, badEmail, noMail, type RegistrationRequest, re
 import { type AccountsDeps, isWelcome, mailCode } from './deps.ts';
 import { readEmail, registrationLetter } from './emails.ts';
 import { findByEmail, mention } from './people.ts';
-import type { Door } from './signInLimits.ts';
+import type { SignInLimits } from './signInLimits.ts';
 
 const nameMax = 40;
 const tailCharacters = 6;
@@ -106,7 +106,7 @@ export async function dropRegistration(sql: Sql, developerId: string, appId: str
 }
 
 /** One transaction keeps person, registration, code and mail. Whoever may not register is answered alike, and gets no code. */
-export function createRegister(deps: AccountsDeps, door: Door): Accounts['register'] {
+export function createRegister(deps: AccountsDeps, signInLimits: SignInLimits): Accounts['register'] {
   const { sql, clock, ids, passcodes, merchants, registration: policy } = deps;
   return async (request, asker) => {
     if (policy === 'closed') return registrationClosed();
@@ -119,7 +119,8 @@ export function createRegister(deps: AccountsDeps, door: Door): Accounts['regist
     if (isRefusal(appId)) return appId;
     if (!deps.sendsMail) return noMail();
     const known = await findByEmail(sql, email, clock.now());
-    const asked = (await door.register(asker)) ?? (await door.askForCode(email, known?.developerId ?? null, asker));
+    const asked =
+      (await signInLimits.register(asker)) ?? (await signInLimits.askForCode(email, known?.developerId ?? null, asker));
     if (isRefusal(asked)) return asked;
     const prepared = await merchants.prepare(appId, { webhookUrl, settlement });
     if (isRefusal(prepared)) return prepared.refused === 'appIdTaken' ? appTaken(appId) : prepared;

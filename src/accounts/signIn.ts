@@ -9,19 +9,19 @@ import { isPasscode, type Tried, takeTry, useUp } from './passcodes.ts';
 import { findByEmail, findPerson, noteProof } from './people.ts';
 import { dropRegistration } from './register.ts';
 import { sessionLife_ms, startSession } from './sessions.ts';
-import { type Door, type KnownBrowser, knownText, readKnown } from './signInLimits.ts';
+import { type KnownBrowser, knownText, readKnown, type SignInLimits } from './signInLimits.ts';
 
 const noticeLife_ms = 24 * hour_ms;
 
 /** Whoever asks for whichever address: the same checks, the same work, the same answer. */
-export function createAsk(deps: AccountsDeps, door: Door): Accounts['ask'] {
+export function createAsk(deps: AccountsDeps, signInLimits: SignInLimits): Accounts['ask'] {
   const { sql, clock, passcodes, registration } = deps;
   return async (text, asker) => {
     const email = readEmail(text);
     if (email === undefined) return badEmail();
     if (!deps.sendsMail) return noMail();
     const person = await findByEmail(sql, email, clock.now());
-    const asked = await door.askForCode(email, person?.developerId ?? null, asker);
+    const asked = await signInLimits.askForCode(email, person?.developerId ?? null, asker);
     if (isRefusal(asked)) return asked;
     const { code, ...kept } = await passcodes.make(asked.digits);
     const letter = signInLetter(code, asker.address);
@@ -94,7 +94,10 @@ const ofPerson = (browser: KnownBrowser | null, developerId: string): KnownBrows
 /** What is kept of a challenge follows from the thing as well. */
 const boundTo = (challenge: string, thing: string): string => `${challenge} ${thing}`;
 
-export function createFreshCode(deps: AccountsDeps, door: Door): Pick<Accounts, 'askToConfirm' | 'confirm'> {
+export function createFreshCode(
+  deps: AccountsDeps,
+  signInLimits: SignInLimits,
+): Pick<Accounts, 'askToConfirm' | 'confirm'> {
   const { sql, clock, passcodes } = deps;
   return {
     async askToConfirm(developerId, { thing, words }, asker) {
@@ -102,7 +105,7 @@ export function createFreshCode(deps: AccountsDeps, door: Door): Pick<Accounts, 
       const person = await findPerson(sql, developerId);
       const to = person && (await findByEmail(sql, person.email, clock.now()));
       if (!to) return notSignedIn;
-      const asked = await door.askForCode(person.email, developerId, asker);
+      const asked = await signInLimits.askForCode(person.email, developerId, asker);
       if (isRefusal(asked)) return asked;
       const { code, ...kept } = await passcodes.make(asked.digits);
       const letter = confirmLetter(code, words, asker.address);

@@ -40,12 +40,18 @@ export function readKnown(box: Pick<SecretBox, 'open'>, text: string | null, now
  * browser that its owner has signed in with before, which the other two do not count. registration: registrations from one address.
  * shortCodesEmail, shortCodes: codes of six digits for one mailbox, and for all; further ones have eight.
  */
-export type DoorLimit = 'signIn' | 'signInEmail' | 'signInKnown' | 'registration' | 'shortCodesEmail' | 'shortCodes';
+export type SignInLimitName =
+  | 'signIn'
+  | 'signInEmail'
+  | 'signInKnown'
+  | 'registration'
+  | 'shortCodesEmail'
+  | 'shortCodes';
 
 export interface Limits {
   /** Null where there is no limit. @throws Unavailable when the count cannot be known */
   count(
-    name: DoorLimit,
+    name: SignInLimitName,
     who: string,
     sharer?: string,
   ): Promise<{ readonly allowed: boolean; readonly reset_s: number } | null>;
@@ -56,26 +62,27 @@ export interface Code {
   readonly digits: CodeDigits;
 }
 
-export interface Door {
-  /** @param developerId of the address; null for one that is nobody's */
+/** Limits of sign-in and registration. */
+export interface SignInLimits {
+  /** Counts a request for a code, and decides how many digits the code has. @param developerId owner of the address; null for an unknown address */
   askForCode(email: string, developerId: string | null, asker: Asker): Promise<Refusal | Code>;
   register(asker: Asker): Promise<Refusal | undefined>;
 }
 
-export interface DoorDeps {
+export interface SignInLimitsDeps {
   readonly limits: Limits;
   readonly box: Pick<SecretBox, 'open'>;
   readonly clock: Pick<Clock, 'now'>;
 }
 
-const refusals: Readonly<Record<Exclude<DoorLimit, 'shortCodesEmail' | 'shortCodes'>, string>> = {
+const refusals: Readonly<Record<Exclude<SignInLimitName, 'shortCodesEmail' | 'shortCodes'>, string>> = {
   signIn: 'too many codes were asked for from this address',
   signInEmail: 'too many codes were asked for with this e-mail address',
   signInKnown: 'too many codes were asked for in this browser',
   registration: 'too many registrations came from this address',
 };
 
-export function createDoor({ limits, box, clock }: DoorDeps): Door {
+export function createSignInLimits({ limits, box, clock }: SignInLimitsDeps): SignInLimits {
   async function count(name: keyof typeof refusals, who: string, sharer?: string): Promise<Refusal | undefined> {
     const counted = await limits.count(name, who, sharer);
     if (!counted || counted.allowed) return undefined;

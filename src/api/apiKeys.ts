@@ -13,7 +13,7 @@ import type { Core } from '../core.ts';
 import { openDatabase } from '../postgres/database.ts';
 import type { Notification } from '../postgres/listen.ts';
 import { type RevocationTimes, revocationTimes, revokedKeysChannel } from '../postgres/revokedKeys.ts';
-import { type Patience, patiently, startWaits } from '../process/retryUnavailable.ts';
+import { type RetryDeps, retryUnavailable, startWaits } from '../process/retryUnavailable.ts';
 
 // What an instance knows of revoked keys: a set in memory that is never older than a few seconds, or no answer at all.
 
@@ -28,7 +28,7 @@ export interface RevocationsDeps {
   /** What an operator finds this instance by. */
   readonly name: string;
   /** Told while Postgres does not answer at the start. */
-  readonly tell: Patience['tell'];
+  readonly tell: RetryDeps['tell'];
   readonly times?: RevocationTimes;
 }
 
@@ -93,7 +93,7 @@ export async function followRevocations(deps: RevocationsDeps): Promise<Revocati
     }
   }
 
-  await patiently({ clock, tell }, async () => {
+  await retryUnavailable({ clock, tell }, async () => {
     await sql.query(`DELETE FROM ops.api_instances WHERE heard_at < now() - interval '1 hour'`);
     await read();
   });

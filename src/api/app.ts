@@ -8,36 +8,42 @@ import express, {
 } from 'express';
 import { ChainBroken } from '../../commands/codec.ts';
 import { TransientError, Unavailable } from '../../commands/ports.ts';
-import { type Access, createAccess } from './auth.ts';
-import type { HttpDeps, OperationsDeps } from './deps.ts';
+import { type Access, type AccessDeps, createAccess } from './auth.ts';
 import { ApiError, errorType, problem, statusOfError, unavailable } from './errors.ts';
 import {
   createRequestLimit,
+  type HttpLimits,
   localsOf,
   requireLocalHost,
   requireOneHost,
   securityHeaders,
+  type TrackDeps,
   track,
 } from './middleware.ts';
 import { ListenersFull } from './news.ts';
 import type { Json } from './openapi/components.ts';
 import { openApiDocument } from './openapi/document.ts';
-import { type Admission, createAdmission, rateLimited } from './rateLimits.ts';
+import { type Admission, type Clients, createAdmission, type Rates, rateLimited } from './rateLimits.ts';
 import { type Answer, type AnyRoute, createRouter, type Gate, send } from './router.ts';
-import { accountRoutes } from './routes/accounts.ts';
-import { cashbackRoutes } from './routes/cashback.ts';
-import { creationRoutes } from './routes/createPayment.ts';
-import { deliveryRoutes } from './routes/deliveries.ts';
-import { feedRoutes } from './routes/feed.ts';
-import { keyRoutes } from './routes/keys.ts';
-import { linkRoutes } from './routes/links.ts';
-import { logoRoutes } from './routes/logos.ts';
-import { merchantRoutes } from './routes/merchant.ts';
-import { operationRoutes, publicOperationRoutes } from './routes/operations.ts';
-import { paymentRoutes } from './routes/payments.ts';
-import { proofRoutes } from './routes/proof.ts';
-import { refundRoutes } from './routes/refunds.ts';
-import { settingsRoutes } from './routes/settings.ts';
+import { type AccountRoutesDeps, accountRoutes } from './routes/accounts.ts';
+import { type CashbackRoutesDeps, cashbackRoutes } from './routes/cashback.ts';
+import { type CreationRoutesDeps, creationRoutes } from './routes/createPayment.ts';
+import { type DeliveryRoutesDeps, deliveryRoutes } from './routes/deliveries.ts';
+import { type FeedRoutesDeps, feedRoutes } from './routes/feed.ts';
+import { type KeyRoutesDeps, keyRoutes } from './routes/keys.ts';
+import { type LinkRoutesDeps, linkRoutes } from './routes/links.ts';
+import { type LogoRoutesDeps, logoRoutes } from './routes/logos.ts';
+import { type MerchantRoutesDeps, merchantRoutes } from './routes/merchant.ts';
+import {
+  type OperationRoutesDeps,
+  operationRoutes,
+  publicOperationRoutes,
+  type ReadinessDeps,
+} from './routes/operations.ts';
+import { type PaymentRoutesDeps, paymentRoutes } from './routes/payments.ts';
+import { type ProofRoutesDeps, proofRoutes } from './routes/proof.ts';
+import { type RefundRoutesDeps, refundRoutes } from './routes/refunds.ts';
+import { type SettingsRoutesDeps, settingsRoutes } from './routes/settings.ts';
 
 /** Pages for people, such as the dashboard, beside the routes for programs. */
 export interface Pages {
@@ -54,8 +60,41 @@ export interface Website {
   readonly documentation: (document: () => Json) => readonly AnyRoute[];
 }
 
+/** Needs of every request, whatever its route. */
+export interface ServerDeps extends TrackDeps {
+  readonly clients: Pick<Clients, 'of'>;
+  readonly rates: Rates;
+  readonly limits: HttpLimits;
+  /** Receives the reason of each 503 that has one. */
+  readonly reportUnavailable?: (cause: unknown) => void;
+}
+
+/** Needs of the API: those of its routes. */
+export type ApiDeps = ServerDeps &
+  AccessDeps &
+  CreationRoutesDeps &
+  PaymentRoutesDeps &
+  RefundRoutesDeps &
+  ProofRoutesDeps &
+  FeedRoutesDeps &
+  AccountRoutesDeps &
+  MerchantRoutesDeps &
+  SettingsRoutesDeps &
+  KeyRoutesDeps &
+  LinkRoutesDeps &
+  LogoRoutesDeps &
+  DeliveryRoutesDeps &
+  CashbackRoutesDeps &
+  ReadinessDeps;
+
+/** Needs of the operations port. */
+export interface OperationsDeps extends ServerDeps, OperationRoutesDeps {
+  /** Names with dots that the operations port has in the network of its operator. Default: none. */
+  readonly names?: readonly string[];
+}
+
 /** The service's HTTP interface: stateless but for short-lived caches of keys and app settings. */
-export function createApp(deps: HttpDeps, website: Website): Express {
+export function createApp(deps: ApiDeps, website: Website): Express {
   const access = createAccess(deps);
   const api: readonly AnyRoute[] = [
     ...creationRoutes(deps, access),
@@ -83,13 +122,8 @@ export function createOperationsApp(deps: OperationsDeps): Express {
   return serve(deps, nobody, operationRoutes(deps), [], [requireLocalHost(deps.names ?? [])]);
 }
 
-type Served = Pick<
-  HttpDeps,
-  'clock' | 'ids' | 'logger' | 'limits' | 'clients' | 'rates' | 'observe' | 'reportUnavailable'
->;
-
 function serve(
-  deps: Served,
+  deps: ServerDeps,
   access: Access,
   routes: readonly AnyRoute[],
   pages: readonly Pages[] = [],
@@ -127,7 +161,7 @@ const countOptions =
 /** Express calls it for errors because it has four parameters. */
 const answerError =
   (
-    { logger, reportUnavailable }: Pick<HttpDeps, 'logger' | 'reportUnavailable'>,
+    { logger, reportUnavailable }: Pick<ServerDeps, 'logger' | 'reportUnavailable'>,
     admission: Admission,
     pages: readonly Pages[],
   ): ErrorRequestHandler =>

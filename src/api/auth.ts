@@ -1,9 +1,11 @@
 /** Who calls: API keys, looked up by hash through a short-lived cache, and people who have signed in. */
+
 import type { Request } from 'express';
-import { briefly } from '../lib/cache.ts';
+import type { Clock } from '../../commands/ports.ts';
+import type { App, Caller } from '../../queries/apps.ts';
+import { ttlCache } from '../lib/cache.ts';
 import { parseKey } from '../security/apiKey.ts';
 import type { AnyCaller, Auth, CallerOf, Owner, SignedIn } from './callers.ts';
-import type { App, Caller, HttpDeps } from './deps.ts';
 import { ApiError } from './errors.ts';
 
 export interface Access {
@@ -13,14 +15,24 @@ export interface Access {
   findApp(appId: string): Promise<App | null>;
 }
 
-type AccessDeps = Pick<
-  HttpDeps,
-  'findApiKey' | 'isRevoked' | 'keyUsed' | 'findApp' | 'findSession' | 'appsOf' | 'clock'
->;
+/** Needs of authentication. */
+export interface AccessDeps {
+  readonly clock: Pick<Clock, 'now'>;
+  readonly findApiKey: (hash: string) => Promise<Caller | null>;
+  /** Answers from memory, for every request with a key. @throws Unavailable when the revoked keys are unknown */
+  readonly isRevoked: (keyId: string) => boolean;
+  /** Notifies of each request with an accepted key. */
+  readonly keyUsed: (keyId: string) => void;
+  readonly findApp: (appId: string) => Promise<App | null>;
+  /** The person of a session's token; null for a token that is forged, too old, or of an ended session. */
+  readonly findSession: (token: string) => Promise<SignedIn | null>;
+  /** Ids of a person's apps. */
+  readonly appsOf: (developerId: string) => Promise<readonly string[]>;
+}
 
 export function createAccess(deps: AccessDeps): Access {
   // Only facts that never change are cached: a key's app, scope and expiry. `isRevoked` is called for every request.
-  const keys = briefly(deps.findApiKey, deps.clock);
+  const keys = ttlCache(deps.findApiKey, deps.clock);
 
   return {
     findApp: deps.findApp,

@@ -10,14 +10,14 @@ import { createWithdrawCashback } from '../../commands/withdrawCashback.ts';
 import { type Chain, chainOf } from '../../domain/chains.ts';
 import { isLinkId, link } from '../../domain/link.ts';
 import { changesPage, listOtherChanges } from '../../queries/appHistory.ts';
-import { appsOf, countOpen } from '../../queries/apps.ts';
+import { appsOf, countOpen, findLogo, getSettings, listApps } from '../../queries/apps.ts';
 import { lastOrdinal, listEvents } from '../../queries/feed.ts';
 import { countOpenLinks, listLinks } from '../../queries/links.ts';
-import { listKeys } from '../../queries/merchantAudit.ts';
+import { listKeys, withLastUse } from '../../queries/merchantAudit.ts';
 import { headsOf } from '../../queries/operations.ts';
 import { openObligations, openPromises } from '../../queries/payouts.ts';
-import { findLogo, getSettings, listApps, withLastUse } from '../../queries/settings.ts';
-import { createWebsite } from '../../web/index.ts';
+import { createWebsite, type WebsiteDeps } from '../../web/index.ts';
+import type { Site } from '../../web/parts/frame.ts';
 import { addressBook, canonicalTxHash, walletLinkOf } from '../chains/families.ts';
 import type { Config } from '../config.ts';
 import type { Core } from '../core.ts';
@@ -34,28 +34,28 @@ import { createRouteGuard } from '../workers/payouts/routeGuard.ts';
 import { payoutCostsOf, refundAddressesOf, refundsOf } from '../workers/refunds/index.ts';
 import { webhookSender, webhooksOf } from '../workers/webhooks/index.ts';
 import { createKeyUses, openRevocations } from './apiKeys.ts';
-import { createApp, createOperationsApp } from './app.ts';
-import {
-  type Commands,
-  defaultLimits,
-  type HttpDeps,
-  type LinkDeps,
-  type Owners,
-  type OwnersCommands,
-  type ProofDeps,
-  type Site,
-} from './deps.ts';
+import { type ApiDeps, createApp, createOperationsApp } from './app.ts';
 import { unavailable } from './errors.ts';
+import { defaultLimits } from './middleware.ts';
 import { createOpenPlaces } from './openPlaces.ts';
 import { metrics, readiness } from './operations.ts';
-import { admitApp, createClients, type Rates, unlimited } from './rateLimits.ts';
+import { admitApp, createClients, createRates, type Rates, unlimited } from './rateLimits.ts';
 import { queriesOf } from './reads.ts';
+import type { LinkDeps } from './routes/links.ts';
+import type { ProofDeps } from './routes/proof.ts';
 import { type HttpServer, startHttp } from './server.ts';
-import { createRates } from './sharedRateLimits.ts';
+
+/** Needs of the API and of the pages beside it. */
+export type HttpDeps = ApiDeps & WebsiteDeps;
 
 // The commands of payments, with their needs filled in.
 
-export async function commandsOf(core: Core, signal: AbortSignal): Promise<Commands> {
+type PaymentCommands = Pick<
+  HttpDeps,
+  'createPayment' | 'quotePayment' | 'chooseSource' | 'registerPayin' | 'withdrawCashback'
+>;
+
+export async function commandsOf(core: Core, signal: AbortSignal): Promise<PaymentCommands> {
   const { config, handle, clock, chains, deposits, receiverChecks, telemetry } = core;
   const guard = createRouteGuard({
     clock,
@@ -132,7 +132,12 @@ export function linksOf({ handle, clock, chains, reads }: Core, rates: Rates): L
 const inForceWithin_ms = 5_000;
 const inForceRetry_s = 2;
 
-export function ownersOf({ clock, reads, store, merchants, projected, caughtUp }: Core, rates: Rates): Owners {
+type OwnersDeps = Pick<
+  HttpDeps,
+  'merchants' | 'shown' | 'appsOf' | 'listApps' | 'getSettings' | 'listKeys' | 'listChanges' | 'findLogo'
+>;
+
+export function ownersOf({ clock, reads, store, merchants, projected, caughtUp }: Core, rates: Rates): OwnersDeps {
   const log = { history: (stream: string) => readStream(store, stream), read: eventCodec.read };
   return {
     merchants: counted(merchants, rates),
@@ -156,6 +161,9 @@ export function ownersOf({ clock, reads, store, merchants, projected, caughtUp }
     findLogo: (digest) => findLogo(reads, digest),
   };
 }
+
+/** Changes of an app that its owner makes. All but cancelSettlement and revokeKey, which protect an app, @throws ApiError rateLimited */
+export type OwnersCommands = HttpDeps['merchants'];
 
 /** Nobody fills an app's history or the disk with settings. What protects an app is never too much. */
 export function counted(merchants: OwnersCommands, rates: Rates): OwnersCommands {

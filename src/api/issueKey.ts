@@ -1,9 +1,19 @@
 /** A new API key is answered when every instance accepts it. Its text is in that answer alone, so no retry can return the same key. */
 import type { By } from '../../commands/handle.ts';
-import type { KeyRequest, ShownKey } from '../../commands/manageMerchant.ts';
+import type { Changed, KeyRequest, ManageMerchant, ShownKey } from '../../commands/manageMerchant.ts';
 import { isRefusal, type Refusal } from '../../domain/decider.ts';
-import type { Owners } from './deps.ts';
 import { unavailable } from './errors.ts';
+
+/** Waits for the read models of every instance. */
+export interface InForce {
+  /** Waits at most 5 s for every instance to read the change. @throws ApiError unavailable after that; the change stays recorded */
+  readonly shown: (change: Changed) => Promise<void>;
+}
+
+/** Needs of `issueKey`. */
+export interface IssueKeyDeps extends InForce {
+  readonly merchants: Pick<ManageMerchant, 'issueKey' | 'revokeKey'>;
+}
 
 const retry_s = 2;
 
@@ -13,7 +23,7 @@ const retry_s = 2;
  * @throws ApiError unavailable
  */
 export async function issueKey(
-  { merchants, shown }: Pick<Owners, 'merchants' | 'shown'>,
+  { merchants, shown }: IssueKeyDeps,
   appId: string,
   request: KeyRequest,
   by: By,

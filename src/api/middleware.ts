@@ -1,9 +1,11 @@
 /** What every request passes before any route: its id, the security headers, the limit on requests in progress, an end that is recorded. */
+
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import helmet from 'helmet';
+import type { Logger } from 'pino';
+import type { Ids } from '../../commands/ports.ts';
 import type { RequestSeen } from '../process/reports.ts';
-import type { HttpDeps } from './deps.ts';
 import { ApiError, unavailable } from './errors.ts';
 
 /** Kept on the response while a request is handled. */
@@ -57,8 +59,16 @@ export const securityHeaders: RequestHandler = (_request, response, next) => {
   next();
 };
 
+/** Needs of `track`. */
+export interface TrackDeps {
+  readonly ids: Pick<Ids, 'eventId'>;
+  readonly logger: Logger;
+  /** Receives every request at its end, for metrics; `route` is the path's pattern. */
+  readonly observe?: (seen: RequestSeen) => void;
+}
+
 /** Gives the request its id (the caller's, when it is well formed) and records how it ended. */
-export function track({ ids, logger, observe }: Pick<HttpDeps, 'ids' | 'logger' | 'observe'>): RequestHandler {
+export function track({ ids, logger, observe }: TrackDeps): RequestHandler {
   return (request, response, next) => {
     const started = performance.now();
     const sent = request.headers['x-request-id'];
@@ -82,7 +92,7 @@ export function track({ ids, logger, observe }: Pick<HttpDeps, 'ids' | 'logger' 
 }
 
 /** Good answers are in the metrics, and what they changed is in the event log: only debugging needs their lines. */
-function writeLog(logger: HttpDeps['logger'], seen: RequestSeen, { requestId, keyId }: RequestLocals): void {
+function writeLog(logger: Logger, seen: RequestSeen, { requestId, keyId }: RequestLocals): void {
   const level = seen.status >= 500 ? 'warn' : seen.status >= 400 ? 'info' : 'debug';
   if (logger.isLevelEnabled(level)) logger[level]({ requestId, keyId, ...seen }, 'request');
 }
@@ -118,6 +128,18 @@ export const requireLocalHost =
         : new ApiError('forbidden', 'this port has no such name: use its address, or OPERATIONS_NAMES'),
     );
   };
+
+export interface HttpLimits {
+  /** Maximum number of requests in progress; further requests are answered 503 at once. */
+  readonly concurrentMax: number;
+  /** Interval of signs of life to an open page, and of checks whose page it is. */
+  readonly heartbeat_ms: number;
+}
+
+export const defaultLimits: HttpLimits = {
+  concurrentMax: 500,
+  heartbeat_ms: 15_000,
+};
 
 const overloadRetry_s = 1;
 

@@ -8,7 +8,7 @@ import { createCursors } from '../postgres/cursors.ts';
 import { countPayoutWaits } from '../postgres/payoutWaits.ts';
 import { unreadableName } from '../postgres/unreadable.ts';
 import { unexplainedName } from '../workers/payins/unexplained.ts';
-import type { Readiness } from './deps.ts';
+import type { Readiness } from './routes/operations.ts';
 
 /** A chain may stand still for a moment; beyond this, its payins are seen late. */
 const chainLagMax_ms = 120_000;

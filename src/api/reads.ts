@@ -1,9 +1,10 @@
 /** The queries of the API, with their needs filled in. */
+
 import { eventCodec } from '../../commands/codec.ts';
 import { readStream } from '../../commands/handle.ts';
 import { paymentIdOf } from '../../commands/paymentId.ts';
 import type { ChainId } from '../../domain/chains.ts';
-import { findApp } from '../../queries/apps.ts';
+import { embeddingSites, findApp, findProfile } from '../../queries/apps.ts';
 import { getPayment, getPaymentAsOf, getPaymentByOrder } from '../../queries/getPayment.ts';
 import { listPayments } from '../../queries/listPayments.ts';
 import { getOverview } from '../../queries/overview.ts';
@@ -11,12 +12,17 @@ import { payerFacts } from '../../queries/payerFacts.ts';
 import { paymentStory } from '../../queries/paymentStory.ts';
 import { paymentsCsv } from '../../queries/paymentsCsv.ts';
 import { getStats, listTransactions } from '../../queries/reports.ts';
-import { embeddingSites, findProfile } from '../../queries/settings.ts';
+import type { OverviewPagesDeps } from '../../web/dashboard/overview.ts';
+import type { PaymentPagesDeps } from '../../web/dashboard/payments.ts';
+import type { PayerReads } from '../../web/pay/payModel.ts';
 import type { Core } from '../core.ts';
-import { joined } from '../lib/coalesce.ts';
+import { coalesce } from '../lib/coalesce.ts';
 import { callersByKey } from './apiKeys.ts';
-import type { Queries } from './deps.ts';
+import type { AccessDeps } from './auth.ts';
 import { limitExports } from './exports.ts';
+import type { PayLinkDeps } from './resource.ts';
+import type { MerchantRoutesDeps } from './routes/merchant.ts';
+import type { PaymentReads } from './routes/payments.ts';
 
 /** As payins are confirmed: the agreed amount decides, or what came. */
 export function confirmationsNeeded(chains: Core['chains']) {
@@ -28,7 +34,15 @@ export function confirmationsNeeded(chains: Core['chains']) {
   };
 }
 
-export function queriesOf(core: Core): Omit<Queries, 'isRevoked' | 'keyUsed' | 'findSession'> {
+type ApiReads = Pick<AccessDeps, 'findApiKey' | 'findApp'> &
+  PaymentReads &
+  PayerReads &
+  MerchantRoutesDeps &
+  Pick<PayLinkDeps, 'findProfile'> &
+  Pick<PaymentPagesDeps, 'paymentStory'> &
+  Pick<OverviewPagesDeps, 'getOverview'>;
+
+export function queriesOf(core: Core): ApiReads {
   const { clock, reads, store } = core;
   const reading = {
     sql: reads,
@@ -44,7 +58,7 @@ export function queriesOf(core: Core): Omit<Queries, 'isRevoked' | 'keyUsed' | '
     getPaymentByOrder: (appId, orderId) => getPaymentByOrder(reading, appId, orderId),
     listPayments: (filter) => listPayments(reads, filter),
     payerFacts: (paymentId) => payerFacts(reading, paymentId, clock.now()),
-    findProfile: joined((appId) => findProfile(reads, appId)),
+    findProfile: coalesce((appId) => findProfile(reads, appId)),
     embeddingSites: (appId) => embeddingSites(reads, appId),
     listTransactions: (paymentId) => listTransactions(reads, paymentId),
     paymentStory: (appId, paymentId) => paymentStory(reading, appId, paymentId),
@@ -52,6 +66,6 @@ export function queriesOf(core: Core): Omit<Queries, 'isRevoked' | 'keyUsed' | '
     getOverview: (appId, period) => getOverview(reads, appId, period, clock.now()),
     getStats: (appId, period) => getStats(reads, appId, period, clock.now()),
     findApiKey: callersByKey(core),
-    findApp: joined((appId) => findApp(reads, appId, clock.now())),
+    findApp: coalesce((appId) => findApp(reads, appId, clock.now())),
   };
 }

@@ -1,28 +1,36 @@
 /** The payment as the API shows it (service reference 2.1 to 2.4), in its forms. */
+
 import type { Profile } from '../../domain/merchant/profile.ts';
-import { webhookData } from '../../domain/payment/payload.ts';
 import type { Payment } from '../../domain/payment/state.ts';
-import { type PaymentView, viewOf } from '../../domain/payment/view.ts';
+import { type PaymentView, viewOf, webhookData } from '../../domain/payment/view.ts';
 import type { Instant } from '../../domain/time.ts';
-import type { HttpDeps } from './deps.ts';
+import type { PaymentSecrets } from '../security/paymentSecrets.ts';
 import type { PaymentResponse } from './schemas/responses.ts';
 
 // Links to pay, and the branding of those who are paid, as answers show them.
 
-export type PayLinkDeps = Pick<HttpDeps, 'paymentSecrets' | 'publicUrl' | 'findProfile'>;
+/** Needs of links to pay, and of the branding of the app that is paid. */
+export interface PayLinkDeps {
+  /** Secrets of links to pay. */
+  readonly paymentSecrets: PaymentSecrets;
+  /** URL of the service for callers, without a slash at the end. Known once the service listens. */
+  readonly publicUrl: () => string;
+  /** The public profile of an app. */
+  readonly findProfile: (appId: string) => Promise<Profile>;
+}
 
 /** Where a payment is paid and watched by whoever has its link. */
 export const payPath = (secret: string): string => `/pay/${secret}`;
 
 export const payLinkOf = (
-  { paymentSecrets, publicUrl }: Pick<HttpDeps, 'paymentSecrets' | 'publicUrl'>,
+  { paymentSecrets, publicUrl }: Pick<PayLinkDeps, 'paymentSecrets' | 'publicUrl'>,
   paymentId: string,
 ): string => `${publicUrl()}${payPath(paymentSecrets.secretOf(paymentId))}`;
 
 /** A reusable link as it is sent to payers. */
 export const linkPath = (linkId: string): string => `/link/${linkId}`;
 
-export const linkUrlOf = ({ publicUrl }: Pick<HttpDeps, 'publicUrl'>, linkId: string): string =>
+export const linkUrlOf = ({ publicUrl }: Pick<PayLinkDeps, 'publicUrl'>, linkId: string): string =>
   `${publicUrl()}${linkPath(linkId)}`;
 
 /** Where a picture is that an app has shown. */

@@ -1,12 +1,12 @@
-/** A look-up that is remembered for a moment, so that a burst of requests asks once. */
+/** Caches and bounded maps. */
 import { type Instant, plus } from '../../domain/time.ts';
 
-/** Only for facts that may be this much older than the request. Settings are not among them. */
+/** Only for facts that may be this much older than the request. App settings may not. */
 const cacheLife_ms = 500;
 const cachedMax = 10_000;
 
-/** Remembers found answers for `cacheLife_ms`; those who ask at the same time share one look-up. */
-export function briefly<V>(
+/** Caches found answers for 500 ms, at most 10,000 of them; concurrent callers share one look-up. Misses and failures are not cached. */
+export function ttlCache<V>(
   find: (key: string) => Promise<V | null>,
   clock: { now(): Instant },
 ): (key: string) => Promise<V | null> {
@@ -35,7 +35,7 @@ export function briefly<V>(
   }
 }
 
-/** What was learnt lately, by key; forgets the oldest. Losing it costs asking again. */
+/** Map of at most `most` entries; drops the oldest. */
 export function boundedMap<T>(most: number) {
   const known = new Map<string, T>();
   return {
@@ -48,10 +48,10 @@ export function boundedMap<T>(most: number) {
   };
 }
 
-/** Most moments that are remembered by key. */
+/** Maximum number of times in `boundedTimes`. */
 const timesMax = 10_000;
 
-/** Moments by key, in milliseconds: when something last happened or is due next. Forgets the oldest; that costs a needless check, never money. */
+/** Times by key, in milliseconds. Drops the oldest beyond 10,000; a dropped time costs a needless check, never money. */
 export function boundedTimes() {
   const times = new Map<string, number>();
   return {

@@ -1,8 +1,8 @@
 /**
- * Those who ask for the same thing while it is being read wait for one more reading, all together: whatever is answered was read after it
- * was asked for. With one at a time nobody waits; many cost two readings at a time.
+ * Coalesces concurrent reads of one key: calls during a read share the next read, so no answer is older than its call. Any number of
+ * callers costs at most one read at a time and one queued read per key.
  */
-export function joined<V>(read: (key: string) => Promise<V>): (key: string) => Promise<V> {
+export function coalesce<V>(read: (key: string) => Promise<V>): (key: string) => Promise<V> {
   const reading = new Map<string, Promise<V>>();
   const next = new Map<string, Promise<V>>();
 

@@ -1,8 +1,8 @@
 /**
- * Does what is asked of one key one after the other, and of different keys side by side: those who would only meet at the same stream's
- * end, and be refused there, wait for each other instead. The caller bounds how many wait.
+ * Runs the work of one key in order of arrival, and the work of different keys concurrently. Appends to one stream wait for each other
+ * instead of failing at its revision. The queue has no bound of its own: the caller bounds it.
  */
-export function inTurn(): <T>(key: string, work: () => Promise<T>) => Promise<T> {
+export function serializeByKey(): <T>(key: string, work: () => Promise<T>) => Promise<T> {
   const last = new Map<string, Promise<unknown>>();
   return (key, work) => {
     const mine = (last.get(key) ?? Promise.resolve()).then(work, work);

@@ -1,8 +1,8 @@
 import { epochMs, type Instant } from '../../domain/time.ts';
 import { boundedTimes } from './cache.ts';
 
-/** Tells of the same thing once, and again after a pause when it lasts. */
-export function once<T>(
+/** Calls `tell` at most once per key within `pause_ms`; drops the calls between. */
+export function throttle<T>(
   pause_ms: number,
   clock: { now(): Instant },
   keyOf: (about: T) => string,

@@ -1,46 +1,46 @@
-/** Wakes one who waits. What is told while he is busy is one word: the newest. */
+/** Wakes one consumer. While the consumer is busy, only the newest value is kept. */
 
-export interface Bell<W> {
-  tell(word: W): void;
+export interface Wakeup<W> {
+  notify(value: W): void;
   end(): void;
-  /** For one consumer. Ends with the bell. */
-  readonly words: AsyncGenerator<W>;
+  /** For one consumer. Ends with the wakeup. */
+  readonly values: AsyncGenerator<W>;
 }
 
-/** @param signal ends it @param onEnd called once, however it ends: also when its consumer stops */
-export function createBell<W>(signal: AbortSignal, onEnd: () => void): Bell<W> {
-  let word: { readonly word: W } | null = null;
-  let rung = Promise.withResolvers<void>();
+/** @param signal ends the wakeup @param onEnd called once at the end, also when the consumer stops */
+export function createWakeup<W>(signal: AbortSignal, onEnd: () => void): Wakeup<W> {
+  let latest: { readonly value: W } | null = null;
+  let woken = Promise.withResolvers<void>();
   let ended = false;
   const end = (): void => {
     if (ended) return;
     ended = true;
     signal.removeEventListener('abort', end);
     onEnd();
-    rung.resolve();
+    woken.resolve();
   };
   signal.addEventListener('abort', end, { once: true });
 
-  async function* words(): AsyncGenerator<W> {
+  async function* values(): AsyncGenerator<W> {
     try {
       for (;;) {
-        await rung.promise;
+        await woken.promise;
         if (ended) return;
-        rung = Promise.withResolvers();
-        const told = word;
-        word = null;
-        if (told) yield told.word;
+        woken = Promise.withResolvers();
+        const next = latest;
+        latest = null;
+        if (next) yield next.value;
       }
     } finally {
       end();
     }
   }
   return {
-    words: words(),
+    values: values(),
     end,
-    tell(next) {
-      word = { word: next };
-      rung.resolve();
+    notify(value) {
+      latest = { value };
+      woken.resolve();
     },
   };
 }

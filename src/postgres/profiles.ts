@@ -2,7 +2,7 @@
 import type { ProfileStore } from '../../commands/ports.ts';
 import type { Profile } from '../../domain/merchant/profile.ts';
 import type { Sql } from '../../projections/sql.ts';
-import { profileOf } from '../../queries/settings.ts';
+import { profileOf } from '../../queries/apps.ts';
 
 export const createProfileStore = (sql: Sql): ProfileStore => ({
   async keep(appId, { digest, content }) {

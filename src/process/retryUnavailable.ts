@@ -1,15 +1,15 @@
 import { type Clock, Unavailable } from '../../commands/ports.ts';
 import type { Telemetry } from './telemetry.ts';
 
-export interface Patience {
+export interface RetryDeps {
   readonly clock: Pick<Clock, 'sleep'>;
-  /** Told of each failure that is not the last. */
+  /** Receives each failure but the last. */
   readonly tell: (failure: Unavailable, pause_ms: number) => void;
 }
 
-/** What a start tells an operator while it waits. */
+/** Logs each retry of a start for the operator. */
 export const startWaits =
-  (logger: Pick<Telemetry['logger'], 'warn'>): Patience['tell'] =>
+  (logger: Pick<Telemetry['logger'], 'warn'>): RetryDeps['tell'] =>
   ({ message }, pause_ms) =>
     logger.warn({ pause_ms }, `the start waits: ${message}`);
 
@@ -17,10 +17,11 @@ const triesMost = 8;
 const pause_ms = { first: 500, most: 8_000 };
 
 /**
- * Does what a start needs of a store that may be slow or not there yet: tried again, half a minute of pauses in all.
- * @throws what `work` throws last, or at once when that is not `Unavailable`
+ * Retries `work` while it throws `Unavailable`: at most 8 tries, with pauses of 0.5 s up to 8 s, about 30 s in all. For a start whose store
+ * is slow or not there yet.
+ * @throws the last error of `work`, or the first one that is not `Unavailable`
  */
-export async function patiently<T>({ clock, tell }: Patience, work: () => Promise<T>): Promise<T> {
+export async function retryUnavailable<T>({ clock, tell }: RetryDeps, work: () => Promise<T>): Promise<T> {
   for (let tries = 1, next_ms = pause_ms.first; ; tries += 1, next_ms = Math.min(next_ms * 2, pause_ms.most)) {
     try {
       return await work();

@@ -16,13 +16,13 @@ import {
   type PaymentListener,
   type PaymentNews,
 } from '../api/news.ts';
-import { type Bell, createBell } from '../lib/wakeup.ts';
+import { createWakeup, type Wakeup } from '../lib/wakeup.ts';
 import type { Notification } from '../postgres/listen.ts';
 
 /** Notified by the read models with `<appId> <newest ordinal>`, or with nothing where only a look can tell. */
 export const appEventsChannel = 'app_events';
 
-type Listener = Bell<string | null>;
+type Listener = Wakeup<string | null>;
 
 /** @param notifications of `appEventsChannel` at least: one connection for all who wait */
 export function createAppNews(
@@ -36,7 +36,7 @@ export function createAppNews(
     if (channel !== appEventsChannel) return;
     const [appId = '', ordinal = null] = payload.split(' ');
     const told = appId === '' ? everybody() : [...(byApp.get(appId) ?? [])];
-    for (const listener of told) listener.tell(ordinal);
+    for (const listener of told) listener.notify(ordinal);
   });
   const everybody = (): readonly Listener[] => [...byApp.values()].flatMap((listeners) => [...listeners]);
 
@@ -47,7 +47,7 @@ export function createAppNews(
         throw new ListenersFull('one', 'too many requests wait for events of this app: let some of them end first');
       if (count >= limits.perInstance)
         throw new ListenersFull('instance', 'too many requests wait for events here: try again');
-      const listener: Listener = createBell(signal, () => {
+      const listener: Listener = createWakeup(signal, () => {
         count -= 1;
         others.delete(listener);
         if (others.size === 0) byApp.delete(appId);
@@ -55,7 +55,7 @@ export function createAppNews(
       count += 1;
       byApp.set(appId, others.add(listener));
       if (closed || signal.aborted) listener.end();
-      return listener.words;
+      return listener.values;
     },
     close() {
       closed = true;
@@ -128,7 +128,7 @@ export function createPaymentNews(
       const giveBack = shares.take(address);
       if (!giveBack)
         throw new ListenersFull('one', 'too many pages are open at your address to be told their news: close some');
-      const bell = createBell<void>(AbortSignal.any([signal, closing.signal]), () => {
+      const wakeup = createWakeup<void>(AbortSignal.any([signal, closing.signal]), () => {
         count -= 1;
         giveBack();
         pages.open.delete(listener);
@@ -138,17 +138,17 @@ export function createPaymentNews(
       const listener: Open = {
         paymentId,
         awaited: () => awaited,
-        tell: bell.tell,
+        tell: wakeup.notify,
         awaitHead(chainId) {
           awaited = chainId;
           if (chainId !== null) watch();
         },
-        [Symbol.asyncIterator]: () => bell.words,
+        [Symbol.asyncIterator]: () => wakeup.values,
       };
       count += 1;
       apps.set(appId, pages);
       pages.open.add(listener);
-      if (signal.aborted || closing.signal.aborted) bell.end();
+      if (signal.aborted || closing.signal.aborted) wakeup.end();
       return listener;
     },
     close() {

@@ -1,10 +1,19 @@
-/** Runs a projection set: follows the log from its checkpoint, commits batch by batch, survives outages, stops at poison. */
+/** Runs a projection set: follows the log from its checkpoint, commits batch by batch, survives outages, stops at poison; lets others wait for it. */
+
+import { exhaustMap, filter, from, map, merge, type Observable, Subject, take, takeUntil, timer } from 'rxjs';
 import { type Codec, streamPrefixes } from '../../commands/codec.ts';
 import { readStream } from '../../commands/handle.ts';
-import { type Clock, type CrashPoint, type EventStore, Unavailable } from '../../commands/ports.ts';
+import { type Batch, type Clock, type CrashPoint, type EventStore, Unavailable } from '../../commands/ports.ts';
+import type { StoredEvent } from '../../domain/decider.ts';
 import { epochMs } from '../../domain/time.ts';
 import { describeTables } from '../../projections/apply.ts';
-import { type CommitDeps, commitBatch, type EventBatch, PoisonEvent } from '../../projections/commit.ts';
+import {
+  type CommitDeps,
+  commitBatch,
+  type EventBatch,
+  PoisonEvent,
+  projectedChannel,
+} from '../../projections/commit.ts';
 import { createFold, introductionsIn, introductionsStream } from '../../projections/fold.ts';
 import {
   clearStopped,
@@ -15,11 +24,12 @@ import {
   readActive,
 } from '../../projections/generations.ts';
 import type { ProjectionSet } from '../../projections/projection.ts';
+import type { Sql } from '../../projections/sql.ts';
 import type { Database } from '../postgres/database.ts';
 import type { Leases } from '../postgres/leases.ts';
+import type { Notification } from '../postgres/listen.ts';
 import { ddlOf } from '../postgres/migrate.ts';
 import { systemClock } from '../process/system.ts';
-import { follow } from './follow.ts';
 import { LogSetBack, refuseSetBack } from './logSetBack.ts';
 
 export interface ProjectionDeps {
@@ -211,5 +221,151 @@ export async function committer(
       });
     }
     return batch.position === at.position ? at : await commitBatch(deps, at, { events: [], position: batch.position });
+  };
+}
+
+// Batches of the log, read ahead.
+
+export interface FollowOptions {
+  readonly after: bigint | null;
+  readonly prefixes: readonly string[];
+  /** While catching up, a batch is not handed out with fewer events. */
+  readonly eventsMin: number;
+  /** Reading ahead stops at so many, rounded up to the store's batch. */
+  readonly eventsMax: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The log's events, read ahead while the consumer is busy. All events that have arrived are the next batch: batches are
+ * large while catching up or under load, and a single event is handed out at once.
+ *
+ * Ends when the signal aborts. @throws Unavailable when the subscription breaks
+ */
+export async function* follow(store: Pick<EventStore, 'all'>, options: FollowOptions): AsyncGenerator<Batch> {
+  const { after, prefixes, eventsMin, eventsMax, signal } = options;
+  const stop = new AbortController();
+  let held: (Batch & { events: StoredEvent[] }) | null = null;
+  let [news, room] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let ended = false;
+  let failure: unknown;
+
+  const readAhead = async () => {
+    const source = store.all({ after, prefixes, signal: AbortSignal.any([signal, stop.signal]) });
+    for await (const { events, position, live } of source) {
+      held = { events: held?.events ?? [], position, live };
+      held.events.push(...events);
+      if (live || held.events.length >= eventsMin) news.resolve();
+      if (held.events.length >= eventsMax) await room.promise;
+      if (stop.signal.aborted) return;
+    }
+  };
+  const reading = readAhead()
+    .catch((error: unknown) => {
+      failure = error;
+    })
+    .finally(() => {
+      ended = true;
+      news.resolve();
+    });
+
+  try {
+    for (;;) {
+      await news.promise;
+      const batch: Batch | null = held;
+      if (!batch) break;
+      held = null;
+      room.resolve();
+      room = Promise.withResolvers();
+      if (!ended) news = Promise.withResolvers();
+      yield batch;
+    }
+    if (failure !== undefined) throw failure;
+  } finally {
+    stop.abort();
+    room.resolve();
+    await reading;
+  }
+}
+
+// Waiting until the read models hold a position.
+
+export interface WaitOptions {
+  readonly timeout_ms?: number;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Resolves once the read models hold everything up to the position, in whichever process they are filled.
+ * @throws Unavailable when that takes too long
+ */
+export type WaitUntilProjected = (position: bigint, options?: WaitOptions) => Promise<void>;
+
+/**
+ * Resolves once the read models hold every event of ours that is in the log now. Events of other applications are not waited for: their
+ * positions are stored now and then.
+ * @returns position of the last of these events; that of the read models when there was nothing to wait for
+ * @throws Unavailable when that takes too long
+ */
+export type WaitUntilCaughtUp = (options?: WaitOptions) => Promise<bigint>;
+
+const timeoutDefault_ms = 5_000;
+/** How often the checkpoint is read while no notification comes. */
+const poll_ms = 100;
+
+/** @param checkpoint of the read models that are waited for */
+export function caughtUpWaiter(
+  store: Pick<EventStore, 'lastEvent'>,
+  checkpoint: () => Promise<bigint>,
+  projected: WaitUntilProjected,
+): WaitUntilCaughtUp {
+  return async (options) => {
+    const position = await checkpoint();
+    const last = await store.lastEvent(streamPrefixes, position);
+    if (last === null) return position;
+    await projected(last.position, options);
+    return last.position;
+  };
+}
+
+/** How far a projection set has come; 0 before the first event. */
+export async function checkpointOf(sql: Sql, set = 'work'): Promise<bigint> {
+  const [row] = await sql.query<{ position: bigint | null }>(
+    `SELECT position FROM ops.projections WHERE set_name = $1 AND status = 'active'`,
+    [set],
+  );
+  return row?.position ?? 0n;
+}
+
+/** @param notifications of the `projected` channel at least */
+export function projectedWaiter(sql: Sql, notifications: Observable<Notification>, set = 'work'): WaitUntilProjected {
+  return async (position, { timeout_ms = timeoutDefault_ms, signal } = {}) => {
+    // The checkpoint is read each time: a Postgres that crashed may have come back without its last rows.
+    const checkpoint = () => checkpointOf(sql, set);
+    if (position <= (await checkpoint())) return;
+    const stop = new Subject<void>();
+    const onAbort = () => stop.next();
+    signal?.addEventListener('abort', onAbort, { once: true });
+    const told = notifications.pipe(
+      filter(({ channel, payload }) => channel === projectedChannel && payload.startsWith(`${set} `)),
+      map(({ payload }) => BigInt(payload.slice(set.length + 1))),
+    );
+    const read = timer(0, poll_ms).pipe(exhaustMap(() => from(checkpoint())));
+    try {
+      const arrived = await new Promise<boolean>((resolve, reject) => {
+        merge(told, read)
+          .pipe(
+            filter((at) => at >= position),
+            take(1),
+            takeUntil(merge(timer(timeout_ms), stop)),
+          )
+          .subscribe({ next: () => resolve(true), error: reject, complete: () => resolve(false) });
+        if (signal?.aborted) stop.next();
+      });
+      if (!arrived)
+        throw new Unavailable(`read models "${set}" have not come to ${position} in ${timeout_ms} ms: try again`);
+    } finally {
+      signal?.removeEventListener('abort', onAbort);
+    }
   };
 }

@@ -15,9 +15,8 @@ import {
 import { quoted } from '../../projections/sql.ts';
 import { endAnalysts } from '../postgres/analytics.ts';
 import { ddlOf } from '../postgres/migrate.ts';
-import { follow } from './follow.ts';
 import { refuseSetBack } from './logSetBack.ts';
-import { batchSizes, openProgress, type ProjectionDeps } from './projections.ts';
+import { batchSizes, follow, openProgress, type ProjectionDeps } from './projections.ts';
 
 export interface RebuildDeps extends ProjectionDeps {
   /** The log is older than the live generation, which holds what is lost: nothing is waited for, nor taken from an earlier rebuild. */

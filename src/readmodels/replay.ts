@@ -6,8 +6,7 @@ import type { Generation, SetDdl } from '../../projections/generations.ts';
 import { advanceReplay, finishReplay, openReplay, type Replay, replayedSet } from '../../projections/replays.ts';
 import { projectionSets } from '../../projections/sets.ts';
 import { ddlOf } from '../postgres/migrate.ts';
-import { follow } from './follow.ts';
-import { batchSizes, committer, type ProjectionDeps } from './projections.ts';
+import { batchSizes, committer, follow, type ProjectionDeps } from './projections.ts';
 import type { Progress } from './rebuild.ts';
 
 export interface ReplayDeps extends Omit<ProjectionDeps, 'set' | 'move'> {

@@ -17,7 +17,7 @@ import { besides, type Signature } from '../../domain/signing/signature.ts';
 import type { Instant } from '../../domain/time.ts';
 import { keyOf } from '../../domain/transfer/shapes.ts';
 import { type Spent, spenderOf } from '../chains/money/spending.ts';
-import { inTurn } from '../lib/serialize.ts';
+import { serializeByKey } from '../lib/serialize.ts';
 import type { Funding, Orders } from './orders.ts';
 import type { Asked } from './protocol.ts';
 import type { SigningRecord } from './record.ts';
@@ -53,7 +53,7 @@ async function readable<T>(work: () => T | Promise<T>): Promise<T> {
 }
 
 export function createNotary({ signers, rails, orders, record, spent, clock }: NotaryDeps): Notary {
-  const turn = inTurn();
+  const turn = serializeByKey();
 
   function signerFor({ chainId }: Unsigned): Signer {
     const signer = signers.get(chainOf(chainId).family);

@@ -6,7 +6,7 @@ import { expirePayment } from '../../commands/recordPayin.ts';
 import type { ChainId } from '../../domain/chains.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import { nextStep } from '../../domain/payment/backing.ts';
-import { payableFrom } from '../../domain/payment/counting.ts';
+import { payableFrom } from '../../domain/payment/sources.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';
 import type { Instant } from '../../domain/time.ts';
 import type { PaymentKey } from '../../queries/work.ts';

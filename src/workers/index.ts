@@ -5,7 +5,7 @@ import { currentState } from '../../commands/handle.ts';
 import type { ChainId } from '../../domain/chains.ts';
 import { merchant } from '../../domain/merchant/state.ts';
 import { dueExpiries, duePolicyRefunds, dueWebhooks, type Share, unfinishedMatches } from '../../queries/work.ts';
-import { createRates } from '../api/sharedRateLimits.ts';
+import { createRates } from '../api/rateLimits.ts';
 import { allFamilies } from '../chains/families.ts';
 import type { DepositOwner } from '../chains/family.ts';
 import { createSpentLately } from '../chains/money/spending.ts';

@@ -1,9 +1,10 @@
 /** Payment links, reusable links and cashback in the dashboard: forms, what is wrong beside their fields, questions before what is final. */
+
 import assert from 'node:assert/strict';
 import { createWithdrawCashback } from '../../commands/withdrawCashback.ts';
 import { cashback, receive } from '../../domain/cashback.ts';
 import type { Chain } from '../../domain/chains.ts';
-import type { HttpDeps } from '../../src/api/deps.ts';
+import type { HttpDeps } from '../../src/api/index.ts';
 import { createEvmDeposits } from '../../src/chains/evm/deposits/scheme.ts';
 import { createCreditWorld } from '../support/credit.ts';
 import { createWorld, type World as Log } from '../support/histories.ts';

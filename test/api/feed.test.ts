@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import { Subject } from 'rxjs';
 import { plus } from '../../domain/time.ts';
 import type { AppEvent } from '../../queries/feed.ts';
-import { defaultLimits } from '../../src/api/deps.ts';
+import { defaultLimits } from '../../src/api/middleware.ts';
 import type { ListenerLimits } from '../../src/api/news.ts';
 import type { Notification } from '../../src/postgres/listen.ts';
 import { createAppNews } from '../../src/readmodels/paymentNews.ts';

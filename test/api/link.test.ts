@@ -1,8 +1,9 @@
 /** Reusable links over HTTP: what their owner makes, and what a payer who opens one can and cannot do. */
+
 import assert from 'node:assert/strict';
 import type { AppSettings } from '../../commands/createPayment.ts';
 import { isRefusal } from '../../domain/decider.ts';
-import type { HttpDeps } from '../../src/api/deps.ts';
+import type { HttpDeps } from '../../src/api/index.ts';
 import { type RateName, type Rates, unlimited } from '../../src/api/rateLimits.ts';
 import { Jar, type PageAnswered } from './desk.ts';
 import { headersOf } from './owners.ts';

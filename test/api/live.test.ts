@@ -1,7 +1,9 @@
 /** An open page hears of news, for as long as its visitor may read the page. */
+
 import assert from 'node:assert/strict';
 import { Subject } from 'rxjs';
-import { defaultLimits, type HttpDeps } from '../../src/api/deps.ts';
+import type { HttpDeps } from '../../src/api/index.ts';
+import { defaultLimits } from '../../src/api/middleware.ts';
 import type { Notification } from '../../src/postgres/listen.ts';
 import { appEventsChannel, createAppNews } from '../../src/readmodels/paymentNews.ts';
 import { easyAccounts } from './accounts.ts';

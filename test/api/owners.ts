@@ -1,4 +1,5 @@
 /** People who own apps, on the real commands and a log in memory; what they read is folded from it. */
+
 import { eventCodec } from '../../commands/codec.ts';
 import { createHandle, currentState, type Handle, readStream } from '../../commands/handle.ts';
 import { createManageLinks } from '../../commands/links.ts';
@@ -10,11 +11,10 @@ import { noProfile } from '../../domain/merchant/profile.ts';
 import { type MerchantState, merchant, pendingChange, settlementAt } from '../../domain/merchant/state.ts';
 import { hour_ms } from '../../domain/time.ts';
 import { changesPage, type HistoryDeps } from '../../queries/appHistory.ts';
-import type { ShownWallet } from '../../queries/apps.ts';
+import type { Settings, ShownWallet } from '../../queries/apps.ts';
 import { listedOf } from '../../queries/links.ts';
 import { type AuditDeps, listKeys } from '../../queries/merchantAudit.ts';
-import type { Settings } from '../../queries/settings.ts';
-import type { HttpDeps } from '../../src/api/deps.ts';
+import type { HttpDeps } from '../../src/api/index.ts';
 import { addressBook } from '../../src/chains/families.ts';
 import { readLogo } from '../../src/images/logo.ts';
 import { randomIds } from '../../src/process/system.ts';

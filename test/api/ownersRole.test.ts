@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { Unavailable } from '../../commands/ports.ts';
-import type { OwnersCommands } from '../../src/api/deps.ts';
 import { ApiError } from '../../src/api/errors.ts';
-import { counted, ownersOf } from '../../src/api/index.ts';
+import { counted, type OwnersCommands, ownersOf } from '../../src/api/index.ts';
 import { type Rates, unlimited } from '../../src/api/rateLimits.ts';
 import type { Core } from '../../src/core.ts';
 

@@ -1,8 +1,9 @@
 /** Who may see the page of a payment, what it gives away, and what answers hold a link to it. */
+
 import assert from 'node:assert/strict';
 import { Unavailable } from '../../commands/ports.ts';
 import { noProfile } from '../../domain/merchant/profile.ts';
-import type { HttpDeps } from '../../src/api/deps.ts';
+import type { HttpDeps } from '../../src/api/index.ts';
 import { createPaymentSecrets } from '../../src/security/paymentSecrets.ts';
 import { goodRequest, paymentSecrets, startWorld, type World } from './world.ts';
 

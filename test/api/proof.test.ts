@@ -1,9 +1,10 @@
 /** What anybody may keep of the log, and what an app may take with it. */
+
 import assert from 'node:assert/strict';
 import { eventCodec } from '../../commands/codec.ts';
 import { createFindEvidence } from '../../commands/heads/evidence.ts';
 import { entriesFrom, headKeysSince, newestEntry } from '../../commands/heads/sign.ts';
-import type { HttpDeps } from '../../src/api/deps.ts';
+import type { HttpDeps } from '../../src/api/index.ts';
 import { type File, verifyEvidence } from '../clients/verify/verifier.ts';
 import { headKeys, headWorld } from '../workers/headWorld.ts';
 import { goodRequest, startWorld, type World } from './world.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { Unavailable } from '../../commands/ports.ts';
-import type { HttpDeps } from '../../src/api/deps.ts';
+import type { HttpDeps } from '../../src/api/index.ts';
 import { createClients, type RateName, type Rates, unlimited } from '../../src/api/rateLimits.ts';
 import { goodRequest, startWorld, type World } from './world.ts';
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { sampleWebhookData, webhookData } from '../../domain/payment/payload.ts';
+import { sampleWebhookData, webhookData } from '../../domain/payment/view.ts';
 import { creatorResource, paymentResource, publicResource } from '../../src/api/resource.ts';
 import { sampleView } from './samples.ts';
 

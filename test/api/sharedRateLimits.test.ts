@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { Unavailable } from '../../commands/ports.ts';
 import type { Sql } from '../../projections/sql.ts';
-import type { RateLimits, RateName } from '../../src/api/rateLimits.ts';
-import { createRates } from '../../src/api/sharedRateLimits.ts';
+import { createRates, type RateLimits, type RateName } from '../../src/api/rateLimits.ts';
 import type { Database } from '../../src/postgres/database.ts';
 import { freshDatabase } from '../support/postgres.ts';
 

@@ -1,4 +1,5 @@
 /** Two apps of two owners on the real commands, read models and queries; what the other one has is to be out of reach. */
+
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { eventCodec } from '../../commands/codec.ts';
@@ -20,8 +21,9 @@ import { paymentStory } from '../../queries/paymentStory.ts';
 import { paymentsCsv } from '../../queries/paymentsCsv.ts';
 import { getStats, listTransactions } from '../../queries/reports.ts';
 import { createApp } from '../../src/api/app.ts';
-import { defaultLimits, type HttpDeps } from '../../src/api/deps.ts';
 import { limitExports } from '../../src/api/exports.ts';
+import type { HttpDeps } from '../../src/api/index.ts';
+import { defaultLimits } from '../../src/api/middleware.ts';
 import { unlimited } from '../../src/api/rateLimits.ts';
 import type { Database } from '../../src/postgres/database.ts';
 import { webhooksOf } from '../../src/workers/webhooks/index.ts';

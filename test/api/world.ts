@@ -1,4 +1,5 @@
 /** The HTTP interface over loopback with the real create command, everything else in memory; two apps of each kind of interest. */
+
 import pino from 'pino';
 import { chooseSource } from '../../commands/chooseSource.ts';
 import { eventCodec } from '../../commands/codec.ts';
@@ -21,19 +22,15 @@ import { type PaymentState, paymentDecider } from '../../domain/payment/state.ts
 import { transactionsOf } from '../../domain/payment/transactions.ts';
 import { type PaymentView, viewOf } from '../../domain/payment/view.ts';
 import { type Instant, instant, plus } from '../../domain/time.ts';
+import type { App, Caller } from '../../queries/apps.ts';
 import { getPaymentAsOf } from '../../queries/getPayment.ts';
 import { payerFacts } from '../../queries/payerFacts.ts';
 import { createApp } from '../../src/api/app.ts';
-import {
-  type App,
-  type Caller,
-  type Commands,
-  defaultLimits,
-  type HttpDeps,
-  type Webhooks,
-} from '../../src/api/deps.ts';
 import { limitExports } from '../../src/api/exports.ts';
+import type { HttpDeps } from '../../src/api/index.ts';
+import { defaultLimits } from '../../src/api/middleware.ts';
 import { createClients, unlimited } from '../../src/api/rateLimits.ts';
+import type { DeliveryRoutesDeps } from '../../src/api/routes/deliveries.ts';
 import { type Listening, startHttp } from '../../src/api/server.ts';
 import { createEvmDeposits } from '../../src/chains/evm/deposits/scheme.ts';
 import { addressBook, canonicalTxHash, walletLinkOf } from '../../src/chains/families.ts';
@@ -230,7 +227,7 @@ const owners = {
 };
 
 /** One delivery, of every app. */
-const webhooksInMemory = (): Webhooks => {
+const webhooksInMemory = (): DeliveryRoutesDeps => {
   const { request: _request, redeliveries: _, redeliverable: __, ...listed } = sampleDelivery;
   return {
     listDeliveries: async (_appId, { limit }) => ({ deliveries: [listed].slice(0, limit), nextCursor: null }),
@@ -266,7 +263,16 @@ export function commandsOn(
   handle: Handle,
   clock: Clock,
   service: () => string,
-): Commands & Pick<HttpDeps, 'refunds' | 'refundAddresses'> {
+): Pick<
+  HttpDeps,
+  | 'createPayment'
+  | 'quotePayment'
+  | 'chooseSource'
+  | 'registerPayin'
+  | 'withdrawCashback'
+  | 'refunds'
+  | 'refundAddresses'
+> {
   const creating = {
     handle,
     clock,

@@ -1,9 +1,9 @@
-/** How many files of the product the two longest paths run through: creating a payment, and a payin on Base until its webhook. */
+/** Counts the product's files that run for a payment: its creation, a payin on Base until its webhook, and the payout until its webhook. */
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { createPayment, payEach, untilPaidOut } from './payments.ts';
+import { type Asked, createPayment, payEach, untilPaidOut } from './payments.ts';
 import { type Server, startServer } from './servers.ts';
 import { table } from './table.ts';
 import { type BenchWorld, openWorld } from './world.ts';
@@ -12,6 +12,13 @@ const product = /^(domain|commands|projections|queries|src|web|tools)\//;
 const preload = fileURLToPath(new URL('touchedFiles.ts', import.meta.url));
 const poll_ms = 20;
 const tries = 500;
+/** Three minutes of polls. */
+const webhookTries = 9_000;
+
+interface Webhook {
+  readonly type: string;
+  readonly data: { readonly id: string };
+}
 
 /** A measured process, and the files that it has run a function of since the last call. */
 interface Measured extends Server {
@@ -24,28 +31,58 @@ export async function benchPaths(): Promise<string> {
   const api = await measured(world, 'api', { ROLES: 'api' });
   const workers = await measured(world, 'workers', { ROLES: 'projections,subscribers' });
   try {
-    // The first ones load and compile; what they run is the same.
+    // The first payment loads and compiles.
     await createPayment(world, api.url);
     await untilPaidOut(world, [await paid(world, api)]);
-    await api.touched();
-    const order = await createPayment(world, api.url);
-    const creating = await api.touched();
-    await workers.touched();
-    await payEach(world, [order], 0);
-    await untilPaidOut(world, [order]);
-    const paying = await workers.touched();
+    const create = await during(api, () => createPayment(world, api.url));
+    const order = create.result;
+    const payin = await during(workers, async () => {
+      await payEach(world, [order], 0);
+      await untilWebhook(world, order, 'payment_payin_completed');
+    });
+    const payout = await during(workers, async () => {
+      await untilPaidOut(world, [order]);
+      await untilWebhook(world, order, 'payment_payout_completed');
+    });
     const paths = [
-      ['create, the process of the API', creating],
-      ['payin until payout and webhooks, the process of the workers', paying],
-    ] as const;
-    const rows = paths.map(([path, files]) => [path, String(files.length)]);
-    const lists = paths.map(([path, files]) => `${path}:\n${files.map((file) => `  ${file}`).join('\n')}`);
-    return [table(['path', 'files of the product'], rows), ...lists].join('\n\n');
+      { name: 'create a payment (API process)', server: api, ...create },
+      { name: 'payin until its webhook (workers process)', server: workers, ...payin },
+      { name: 'from there until the webhook of the payout (workers process)', server: workers, ...payout },
+    ];
+    const rows: string[][] = [];
+    for (const { name, server, files, duration_ms } of paths) {
+      const idle = new Set((await during(server, () => sleep(duration_ms))).files);
+      const own = files.filter((file) => !idle.has(file));
+      rows.push([name, String(files.length), String(idle.size), String(own.length)]);
+    }
+    const lists = paths.map(({ name, files }) => `${name}:\n${files.map((file) => `  ${file}`).join('\n')}`);
+    return [table(['path', 'files of the product', 'idle as long', 'of the path alone'], rows), ...lists].join('\n\n');
   } finally {
     await api.stop();
     await workers.stop();
     await world.stop();
   }
+}
+
+/** Files of which a function ran during `work`, and the time that it took. */
+async function during<T>(server: Measured, work: () => Promise<T>) {
+  await server.touched();
+  const started_ms = performance.now();
+  const result = await work();
+  const duration_ms = performance.now() - started_ms;
+  return { result, duration_ms, files: await server.touched() };
+}
+
+/** Waits until the receiver's log has the webhook. */
+async function untilWebhook({ dataDir }: BenchWorld, { id }: Asked, wanted: string): Promise<void> {
+  const log = join(dataDir, 'webhook.log');
+  for (let tried = 0; tried < webhookTries; tried += 1) {
+    const lines = existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n').filter(Boolean) : [];
+    const webhooks = lines.map((line) => JSON.parse((JSON.parse(line) as { readonly body: string }).body) as Webhook);
+    if (webhooks.some(({ type, data }) => type === wanted && data.id === id)) return;
+    await sleep(poll_ms);
+  }
+  throw new Error(`payment ${id} had no webhook ${wanted}`);
 }
 
 async function paid(world: BenchWorld, api: Server) {

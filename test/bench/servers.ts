@@ -12,7 +12,7 @@ export interface Server {
   stop(): Promise<void>;
 }
 
-const start_ms = 30_000;
+const start_ms = 120_000;
 const { scripts } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
 /** As `npm run service` has it, and for whatever else is measured beside it. */
 const serviceFlags = scripts.service.split(' ').filter((word: string) => word.startsWith('--'));

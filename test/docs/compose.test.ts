@@ -1,11 +1,12 @@
 /** Both compose files, against the code that is run by them. That they run is tried by `npm run compose:check`, which needs an engine. */
+
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { load, YAML11_SCHEMA } from 'js-yaml';
-import { defaultLimits } from '../../src/api/deps.ts';
+import { defaultLimits } from '../../src/api/middleware.ts';
 import { waitMax_s } from '../../src/api/schemas/queries.ts';
 import { type Config, type Role, readConfig } from '../../src/config.ts';
 import { sealKeystore } from '../../src/environment/keystore.ts';

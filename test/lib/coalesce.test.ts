@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { joined } from '../../src/lib/coalesce.ts';
+import { coalesce } from '../../src/lib/coalesce.ts';
 
 describe('what many ask for at a time', () => {
   function counted() {
     const begun: { readonly key: string; readonly answer: PromiseWithResolvers<number> }[] = [];
-    const ask = joined((key) => {
+    const ask = coalesce((key) => {
       const answer = Promise.withResolvers<number>();
       begun.push({ key, answer });
       return answer.promise;

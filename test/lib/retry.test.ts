@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type Clock, Unavailable } from '../../commands/ports.ts';
 import { instant } from '../../domain/time.ts';
-import { patiently } from '../../src/process/retryUnavailable.ts';
+import { retryUnavailable } from '../../src/process/retryUnavailable.ts';
 
 describe('the patience of a start', () => {
   function patience() {
@@ -19,7 +19,7 @@ describe('the patience of a start', () => {
   it('waits for a store that comes late, and tells each time', async () => {
     const { naps, told, patience: given } = patience();
     let tries = 0;
-    const answer = await patiently(given, async () => {
+    const answer = await retryUnavailable(given, async () => {
       tries += 1;
       if (tries < 4) throw new Unavailable('Postgres cannot answer now');
       return 'there';
@@ -32,7 +32,7 @@ describe('the patience of a start', () => {
   it('ends after half a minute of pauses, with what was the matter last', async () => {
     const { naps, patience: given } = patience();
     await assert.rejects(
-      patiently(given, async () => {
+      retryUnavailable(given, async () => {
         throw new Unavailable('still away');
       }),
       /still away/,
@@ -47,7 +47,7 @@ describe('the patience of a start', () => {
   it('is for what passes by itself alone', async () => {
     const { naps, patience: given } = patience();
     await assert.rejects(
-      patiently(given, async () => {
+      retryUnavailable(given, async () => {
         throw new Error('relation is missing');
       }),
       /relation is missing/,

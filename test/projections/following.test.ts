@@ -6,8 +6,7 @@ import { openActive } from '../../projections/generations.ts';
 import { workSet } from '../../projections/sets.ts';
 import type { Database } from '../../src/postgres/database.ts';
 import { ddlOf } from '../../src/postgres/migrate.ts';
-import { follow } from '../../src/readmodels/follow.ts';
-import { projectedWaiter } from '../../src/readmodels/projected.ts';
+import { follow, projectedWaiter } from '../../src/readmodels/projections.ts';
 import { freshDatabase } from '../support/postgres.ts';
 
 describe('following the log', () => {

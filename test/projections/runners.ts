@@ -5,8 +5,12 @@ import type { Database } from '../../src/postgres/database.ts';
 import { openLeases } from '../../src/postgres/leases.ts';
 import { listen } from '../../src/postgres/listen.ts';
 import { systemClock } from '../../src/process/system.ts';
-import { projectedWaiter } from '../../src/readmodels/projected.ts';
-import { type ProjectionReport, type RunProjections, runProjections } from '../../src/readmodels/projections.ts';
+import {
+  type ProjectionReport,
+  projectedWaiter,
+  type RunProjections,
+  runProjections,
+} from '../../src/readmodels/projections.ts';
 import { append, createWorld, paymentIdOf, type World } from '../support/histories.ts';
 import { done } from '../support/payments.ts';
 import { freshDatabase } from '../support/postgres.ts';

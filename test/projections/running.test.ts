@@ -4,7 +4,7 @@ import { openActive } from '../../projections/generations.ts';
 import { projectionSets, workSet } from '../../projections/sets.ts';
 import { listen } from '../../src/postgres/listen.ts';
 import { ddlOf } from '../../src/postgres/migrate.ts';
-import { projectedWaiter } from '../../src/readmodels/projected.ts';
+import { projectedWaiter } from '../../src/readmodels/projections.ts';
 import { append } from '../support/histories.ts';
 import { created, done, expired } from '../support/payments.ts';
 import { freshDatabase } from '../support/postgres.ts';

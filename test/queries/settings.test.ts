@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { MerchantEvent } from '../../domain/merchant/events.ts';
 import { noProfile } from '../../domain/merchant/profile.ts';
-import { appsOf, findApiKey, findApp } from '../../queries/apps.ts';
-import { embeddingSites, findLogo, getSettings, listApps, withLastUse } from '../../queries/settings.ts';
+import { appsOf, embeddingSites, findApiKey, findApp, findLogo, getSettings, listApps } from '../../queries/apps.ts';
+import { withLastUse } from '../../queries/merchantAudit.ts';
 import { createKeyUses } from '../../src/api/apiKeys.ts';
 import { createProfileStore } from '../../src/postgres/profiles.ts';
 import { append } from '../support/histories.ts';

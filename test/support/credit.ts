@@ -1,4 +1,5 @@
 /** Buyers with keys and credit, and the real command on a log in memory. */
+
 import { createHash } from 'node:crypto';
 import { base58 } from '@scure/base';
 import { Keypair } from '@stellar/stellar-sdk';
@@ -9,7 +10,7 @@ import { createPayByCredit } from '../../commands/payByCredit.ts';
 import type { Clock, EventStore } from '../../commands/ports.ts';
 import { credit, earn, messageText } from '../../domain/credit.ts';
 import { assert } from '../../domain/decider.ts';
-import type { CashbackDeps } from '../../src/api/deps.ts';
+import type { CashbackDeps } from '../../src/api/routes/cashback.ts';
 import { createMessageSigners } from '../../src/chains/messages.ts';
 import { randomIds } from '../../src/process/system.ts';
 import { keyOf } from './anvil.ts';

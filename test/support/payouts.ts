@@ -1,16 +1,16 @@
 import type { Clock } from '../../commands/ports.ts';
-import { inTurn } from '../../src/lib/serialize.ts';
+import { serializeByKey } from '../../src/lib/serialize.ts';
 import { numberingMemory } from '../../src/workers/payouts/numberingAccounts.ts';
-import { createUnderway } from '../../src/workers/payouts/unsettledAmounts.ts';
+import { createUnsettledAmounts } from '../../src/workers/payouts/unsettledAmounts.ts';
 
 /** What the workers of one treasury share in a process that has just begun. */
 export function sharedBySigners(clock: Pick<Clock, 'now'>) {
-  const turn = inTurn();
+  const turn = serializeByKey();
   const oneByOne = <T>(work: () => Promise<T>) => turn('treasury', work);
   return {
     memory: numberingMemory(),
     inTurn: oneByOne,
-    underway: createUnderway(async () => 0n, clock),
+    unsettledAmounts: createUnsettledAmounts(async () => 0n, clock),
     look_ms: 1_000,
   };
 }

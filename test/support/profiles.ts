@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { ManageMerchantDeps } from '../../commands/manageMerchant.ts';
 import type { Logo } from '../../commands/ports.ts';
 import type { Profile } from '../../domain/merchant/profile.ts';
-import { profileOf } from '../../queries/settings.ts';
+import { profileOf } from '../../queries/apps.ts';
 
 /** Profiles and logos in memory; a picture is kept as it is sent. */
 export function memoryProfiles(): Pick<ManageMerchantDeps, 'profiles' | 'readLogo'> & {

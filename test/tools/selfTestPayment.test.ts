@@ -11,7 +11,7 @@ import { fund } from '../../sandbox/tokens.ts';
 import { createEvmPayoutRail } from '../../src/chains/evm/payouts/rail.ts';
 import { createEvmSigner } from '../../src/chains/evm/signer/signer.ts';
 import { createSpending } from '../../src/chains/money/spending.ts';
-import { type PayOneselfDeps, payOneself } from '../../tools/selfTestPayment.ts';
+import { type SelfTestDeps, selfTestPayment } from '../../tools/selfTestPayment.ts';
 import { evmConfig } from '../chains/evm/world.ts';
 import { solanaWorld } from '../chains/solana/world.ts';
 import { payingWorld } from '../chains/stellar/paying.ts';
@@ -34,7 +34,7 @@ function operator(rail: PayoutRail, signer: Signer, go: () => Promise<unknown>) 
       await go();
     },
   };
-  const deps: PayOneselfDeps = {
+  const deps: SelfTestDeps = {
     handle: start(),
     clock: passing,
     rail,
@@ -51,8 +51,8 @@ function operator(rail: PayoutRail, signer: Signer, go: () => Promise<unknown>) 
     types: () => typesIn(stream),
     confirmed: async () =>
       (await store.read(stream)).at(-1)?.data as Extract<TreasuryEvent, { type: 'SweepConfirmed' }>['data'],
-    pay: (more: Partial<PayOneselfDeps> = {}) =>
-      payOneself({ ...deps, ...more }, tokenOf(rail.chainId as ChainId), amount, signal),
+    pay: (more: Partial<SelfTestDeps> = {}) =>
+      selfTestPayment({ ...deps, ...more }, tokenOf(rail.chainId as ChainId), amount, signal),
   };
 }
 
@@ -94,7 +94,7 @@ describe('paying a cent to oneself', () => {
 
     it('takes nothing when the treasury cannot pay, or payouts are paused', async () => {
       const { deps, types, pay } = await world();
-      const much = payOneself(deps, tokenOf(8453), 2n * cent(8453), signal);
+      const much = selfTestPayment(deps, tokenOf(8453), 2n * cent(8453), signal);
       await assert.rejects(much, { name: 'PayoutBlocked', reason: 'float' });
       assert.deepEqual(await types(), []);
       const paused = { type: 'PayoutsPaused', data: { reason: 'holiday', pausedAt: deps.clock.now() } } as const;

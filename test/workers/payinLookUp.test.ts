@@ -8,7 +8,7 @@ import type { PaymentEvent, Transfer } from '../../domain/payment/events.ts';
 import { registerPayin } from '../../domain/payment/payins.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';
 import { viewOf } from '../../domain/payment/view.ts';
-import { createConfirming } from '../../src/workers/payins/confirmation.ts';
+import { createConfirmationGate } from '../../src/workers/payins/confirmation.ts';
 import { createPayinLookUp, parkedPayinKey, parkedPayinsWorker } from '../../src/workers/payins/lookUp.ts';
 import { Unproven } from '../../src/workers/payins/range.ts';
 import {
@@ -210,7 +210,7 @@ async function world(history: typeof paid, transfers: readonly Transfer[], key =
     handle,
     clock,
     ingester,
-    confirming: createConfirming({ ingester, clock, unfinalised: async () => 0n, alarm: () => {} }),
+    confirmationGate: createConfirmationGate({ ingester, clock, unfinalised: async () => 0n, alarm: () => {} }),
     caughtUp: async () => {},
     matchDeposits: async (places) => (places.some(({ memo }) => memo === ownMemo) ? [ours] : []),
     unmatched: async (transfer) => around.unmatched.push(transfer) > 0,

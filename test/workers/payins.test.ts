@@ -7,7 +7,7 @@ import { payinAddress } from '../../domain/payment/payins.ts';
 import { type Payment, paymentDecider } from '../../domain/payment/state.ts';
 import { type Instant, plus } from '../../domain/time.ts';
 import type { MatchedDeposit, RecordedPayin } from '../../queries/payins.ts';
-import { createConfirming } from '../../src/workers/payins/confirmation.ts';
+import { createConfirmationGate } from '../../src/workers/payins/confirmation.ts';
 import { type PayinsDeps, payinsWorker } from '../../src/workers/payins/payins.ts';
 import { append, createWorld } from '../support/histories.ts';
 import * as p from '../support/payments.ts';
@@ -678,7 +678,7 @@ async function watching(transfers: readonly Transfer[]) {
       const from = after ? rows.findIndex(({ transferId }) => transferId === after.transferId) + 1 : 0;
       return rows.slice(from, from + max);
     },
-    confirming: createConfirming({
+    confirmationGate: createConfirmationGate({
       ingester,
       clock: world.clock,
       async unfinalised() {

@@ -30,7 +30,7 @@ describe('a transaction that could not be read', () => {
     };
     const worker = unreadableWorker({
       ...believing,
-      confirming: { ...believing.confirming, shown: async () => around.deep },
+      confirmationGate: { ...believing.confirmationGate, isProven: async () => around.deep },
       handle: log.handle,
       clock: log.clock,
       ingester: {

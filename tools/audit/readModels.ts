@@ -13,7 +13,7 @@ import type { ProjectionSet } from '../../projections/projection.ts';
 import { quoted, type Sql } from '../../projections/sql.ts';
 import type { Database } from '../../src/postgres/database.ts';
 import { ddlOf } from '../../src/postgres/migrate.ts';
-import { follow } from '../../src/readmodels/follow.ts';
+import { follow } from '../../src/readmodels/projections.ts';
 import { createCollector } from './collector.ts';
 import { type Finding, findingAt } from './findings.ts';
 

@@ -13,8 +13,8 @@ import {
   type Shown as Known,
   paidBy,
 } from '../../src/workers/treasury/adopt.ts';
-import { owedOn, strangersOn } from '../../src/workers/treasury/index.ts';
-import { type Stranger, strangers } from '../../src/workers/treasury/unknownTransactions.ts';
+import { owedOn, unknownTransactionsOn } from '../../src/workers/treasury/index.ts';
+import { type UnknownTransaction, unknownTransactions } from '../../src/workers/treasury/unknownTransactions.ts';
 import { withCore } from '../connections.ts';
 import { print, printError } from '../print.ts';
 import { operator, reasonOf, refusalError } from '../program.ts';
@@ -37,12 +37,12 @@ async function run(core: Core, stated: string, options: Options): Promise<void> 
   if (record !== undefined && reason === undefined)
     throw new Error('--record needs --reason "…": what the transaction was, for whoever asks later');
   const signal = AbortSignal.timeout(answer_ms);
-  const deps = strangersOn(
+  const deps = unknownTransactionsOn(
     core,
     chainId,
     transferOwners({ ...core, owed: owedOn(core.database), own: null, uses: null }),
   );
-  const { found, unseenBefore } = await strangers(deps, signal);
+  const { found, unseenBefore } = await unknownTransactions(deps, signal);
   if (unseenBefore !== null)
     printError(
       `No node of ${chainOf(chainId).name} remembers what was sent before ${unseenBefore}: only what was sent later is looked at. Name a node with a longer history to see more.`,
@@ -59,7 +59,7 @@ async function run(core: Core, stated: string, options: Options): Promise<void> 
 
 const adopting = (reason: string, { notAPayout = false }: Options): Adopting => ({ reason, notAPayout });
 
-function chosen(found: readonly Stranger[], record: string): readonly Known[] {
+function chosen(found: readonly UnknownTransaction[], record: string): readonly Known[] {
   const known = found.filter((each): each is Known => each.transaction !== null);
   const picked = record === 'all' ? known : known.filter(({ transaction }) => transaction.txHash === record);
   if (picked.length > 0) return picked;
@@ -70,7 +70,11 @@ function chosen(found: readonly Stranger[], record: string): readonly Known[] {
   );
 }
 
-async function list(deps: ReturnType<typeof strangersOn>, found: readonly Stranger[], how: Options): Promise<void> {
+async function list(
+  deps: ReturnType<typeof unknownTransactionsOn>,
+  found: readonly UnknownTransaction[],
+  how: Options,
+): Promise<void> {
   const { chainId } = deps.rail;
   const whole = await Promise.all(
     found.map(async (each) => {
@@ -82,7 +86,7 @@ async function list(deps: ReturnType<typeof strangersOn>, found: readonly Strang
   show(how, whole, lines, `The log knows every transaction of the treasury on ${chainOf(chainId).name}.`);
 }
 
-interface Listed extends Stranger {
+interface Listed extends UnknownTransaction {
   readonly seemsToHavePaid: readonly string[];
 }
 

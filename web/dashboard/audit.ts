@@ -4,8 +4,8 @@ import type { VNode } from 'preact';
 import Type from 'typebox';
 import { isRefusal } from '../../domain/decider.ts';
 import { historyCursorPattern, type ListedChange } from '../../queries/appHistory.ts';
-import type { HttpDeps } from '../../src/api/deps.ts';
 import { errorOfRefusal } from '../../src/api/errors.ts';
+import type { KeyReads } from '../../src/api/routes/keys.ts';
 import { card, empty } from '../parts/boxes.ts';
 import { when } from '../parts/cells.ts';
 import type { Frame } from '../parts/frame.ts';
@@ -59,7 +59,10 @@ const rows = 50;
 
 const Cursor = Type.Unsafe<string>({ type: 'string', pattern: historyCursorPattern, description: 'a cursor' });
 
-export const auditPages = ({ listChanges }: Pick<HttpDeps, 'listChanges'>, frames: Frames): readonly AnyPage[] => [
+/** Needs of the page of an app's history. */
+export type AuditPagesDeps = Pick<KeyReads, 'listChanges'>;
+
+export const auditPages = ({ listChanges }: AuditPagesDeps, frames: Frames): readonly AnyPage[] => [
   page({
     path: '/dashboard/apps/{appId}/audit',
     audience: 'owner',

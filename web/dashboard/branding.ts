@@ -2,8 +2,10 @@
 
 import type { VNode } from 'preact';
 import Type from 'typebox';
+import type { ManageMerchant } from '../../commands/manageMerchant.ts';
 import { isRefusal, refuse } from '../../domain/decider.ts';
-import type { HttpDeps } from '../../src/api/deps.ts';
+import type { InForce } from '../../src/api/issueKey.ts';
+import type { SettingsReads } from '../../src/api/routes/settings.ts';
 import { pictureMax_bytes } from '../../src/images/accepted.ts';
 import { card, inside } from '../parts/boxes.ts';
 import { contrast, hexOf, inkOn, readableOn, readColour } from '../parts/colour.ts';
@@ -136,7 +138,10 @@ function preview(text: string, name: string): VNode {
 
 // What payers see of an app.
 
-type Deps = Pick<HttpDeps, 'merchants' | 'getSettings' | 'shown'>;
+/** Needs of the pages of branding. */
+export interface BrandingPagesDeps extends Pick<SettingsReads, 'getSettings'>, InForce {
+  readonly merchants: Pick<ManageMerchant, 'setProfile' | 'setLogo'>;
+}
 
 const path = '/dashboard/apps/{appId}/branding';
 const noErrors = {};
@@ -150,7 +155,7 @@ const Profile = fields({
 });
 const noProfile = { name: null, supportContact: null, returnUrlTemplate: null, colour: null };
 
-export function brandingPages(deps: Deps, frames: Frames): readonly (AnyPage | AnyForm)[] {
+export function brandingPages(deps: BrandingPagesDeps, frames: Frames): readonly (AnyPage | AnyForm)[] {
   const { merchants, getSettings, shown: readable } = deps;
   const shown = async (visit: Visit<'owner'>, form: FormState): Promise<Shown> => ({
     page: brandingPage({ ...(await frames.ofApp(visit)), form }),

@@ -1,12 +1,15 @@
 /** What buyers paid out of their credit: the balance, what moved it, and how it is taken out. POST: amount, which leads to a question. */
 
 import type { VNode } from 'preact';
+import type { Ids } from '../../commands/ports.ts';
+import type { WithdrawCashback } from '../../commands/withdrawCashback.ts';
 import { isRefusal, type Refusal, refuse } from '../../domain/decider.ts';
 import { formatAmount, parseAmount } from '../../domain/money.ts';
 import { centDecimals } from '../../domain/payment/cashback.ts';
+import type { App } from '../../queries/apps.ts';
 import type { CashbackMovement } from '../../queries/cashback.ts';
-import type { App, HttpDeps } from '../../src/api/deps.ts';
-import { amountMax_cents } from '../../src/api/routes/cashback.ts';
+import type { AccessDeps } from '../../src/api/auth.ts';
+import { amountMax_cents, type CashbackDeps } from '../../src/api/routes/cashback.ts';
 import { Decimal, Uuid } from '../../src/api/schemas/base.ts';
 import { card, chip, empty, inside, pairs } from '../parts/boxes.ts';
 import { amount, amountText, counted, shortAddress, when } from '../parts/cells.ts';
@@ -125,12 +128,17 @@ const nothingYet = (): VNode =>
 
 // Cashback: balance, movements, and a withdrawal, which is asked about before it is made.
 
-type Deps = Pick<HttpDeps, 'cashback' | 'withdrawCashback' | 'findApp' | 'ids'>;
+/** Needs of the pages of cashback. */
+export interface CashbackPagesDeps extends Pick<AccessDeps, 'findApp'> {
+  readonly cashback: CashbackDeps;
+  readonly withdrawCashback: WithdrawCashback;
+  readonly ids: Pick<Ids, 'eventId'>;
+}
 
 const path = '/dashboard/apps/{appId}/cashback';
 const movementsMax = 100;
 
-export function cashbackPages(deps: Deps, frames: Frames): readonly (AnyPage | AnyForm)[] {
+export function cashbackPages(deps: CashbackPagesDeps, frames: Frames): readonly (AnyPage | AnyForm)[] {
   const { cashback, withdrawCashback, findApp, ids } = deps;
   const shown = async (visit: Visit<'owner'>, state: FormState): Promise<Shown> => {
     const { appId } = visit.visitor;

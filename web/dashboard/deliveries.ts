@@ -5,7 +5,7 @@ import Type from 'typebox';
 import { isRefusal } from '../../domain/decider.ts';
 import type { Instant } from '../../domain/time.ts';
 import type { Delivery, DeliveryRecord } from '../../queries/deliveries.ts';
-import type { HttpDeps } from '../../src/api/deps.ts';
+import type { DeliveryRoutesDeps } from '../../src/api/routes/deliveries.ts';
 import { oneOf, Uuid } from '../../src/api/schemas/base.ts';
 import { card, copyable, deliveryChip, empty, inside, notice, pairs } from '../parts/boxes.ts';
 import { lengthText, newsOf, when } from '../parts/cells.ts';
@@ -138,12 +138,16 @@ const redeliverForm = ({ app, delivery }: DeliveryModel): VNode =>
     ${submit('Send it again', 'danger')}
   </form>`;
 
-type Deps = Pick<HttpDeps, 'getDelivery' | 'redeliver'>;
+/** Needs of the pages of a delivery. */
+export type DeliveryPagesDeps = Pick<DeliveryRoutesDeps, 'getDelivery' | 'redeliver'>;
 
 const DeliveryPath = Type.Object({ deliveryId: Uuid });
 const path = '/dashboard/apps/{appId}/webhooks/{deliveryId}';
 
-export const deliveryPages = ({ getDelivery, redeliver }: Deps, frames: Frames): readonly (AnyPage | AnyForm)[] => [
+export const deliveryPages = (
+  { getDelivery, redeliver }: DeliveryPagesDeps,
+  frames: Frames,
+): readonly (AnyPage | AnyForm)[] => [
   page({
     path,
     audience: 'owner',

@@ -2,8 +2,10 @@
 
 import type { VNode } from 'preact';
 import Type from 'typebox';
+import type { ManageMerchant } from '../../commands/manageMerchant.ts';
 import { isRefusal } from '../../domain/decider.ts';
-import type { HttpDeps } from '../../src/api/deps.ts';
+import type { InForce } from '../../src/api/issueKey.ts';
+import type { SettingsReads } from '../../src/api/routes/settings.ts';
 import { card, inside } from '../parts/boxes.ts';
 import { copyButton, emptyForm, type FormState, linesField, problems, submit } from '../parts/field.ts';
 import type { Frame } from '../parts/frame.ts';
@@ -72,14 +74,18 @@ export const snippetFor = (publicUrl: string): string =>
 
 // Which sites may show an app's payment pages in a frame.
 
-type Deps = Pick<HttpDeps, 'merchants' | 'getSettings' | 'shown' | 'publicUrl'>;
+/** Needs of the pages of embedding. */
+export interface EmbeddingPagesDeps extends Pick<SettingsReads, 'getSettings'>, InForce {
+  readonly merchants: Pick<ManageMerchant, 'setEmbeddingSites'>;
+  readonly publicUrl: () => string;
+}
 
 const path = '/dashboard/apps/{appId}/embedding';
 
 /** The command checks them one by one. */
 const Sites = fields({ sites: Type.Optional(lines(4_000)) });
 
-export function embeddingPages(deps: Deps, frames: Frames): readonly (AnyPage | AnyForm)[] {
+export function embeddingPages(deps: EmbeddingPagesDeps, frames: Frames): readonly (AnyPage | AnyForm)[] {
   const { merchants, getSettings, shown: readable, publicUrl } = deps;
   const shown = async (visit: Visit<'owner'>, state: FormState): Promise<Shown> => {
     const [frame, settings] = await Promise.all([frames.ofApp(visit), getSettings(visit.visitor.appId)]);

@@ -1,8 +1,10 @@
 /** What is around a page: who is signed in, whose app it is, what was just done. */
-import type { OwnApp } from '../../queries/settings.ts';
-import type { HttpDeps } from '../../src/api/deps.ts';
+
+import type { OwnApp } from '../../queries/apps.ts';
+import type { Accounts } from '../../src/accounts/accounts.ts';
 import { logoPath } from '../../src/api/resource.ts';
-import type { AppName, Frame, Outer } from '../parts/frame.ts';
+import type { SettingsReads } from '../../src/api/routes/settings.ts';
+import type { AppName, Frame, Outer, Site } from '../parts/frame.ts';
 import type { Audience, Visit } from './page.ts';
 
 export interface Frames {
@@ -14,7 +16,13 @@ export interface Frames {
   appsOf(developerId: string): Promise<readonly AppName[]>;
 }
 
-export function createFrames({ accounts, listApps, site }: Pick<HttpDeps, 'accounts' | 'listApps' | 'site'>): Frames {
+/** Needs of what is around a page. */
+export interface FramesDeps extends Pick<SettingsReads, 'listApps'> {
+  readonly accounts: Accounts;
+  readonly site: Site;
+}
+
+export function createFrames({ accounts, listApps, site }: FramesDeps): Frames {
   const frames: Frames = {
     async outer({ visitor, flash }) {
       const person = visitor && (await accounts.person(visitor.developerId));

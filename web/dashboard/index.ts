@@ -2,37 +2,36 @@
 
 import { type RequestHandler, Router } from 'express';
 import type { Pages } from '../../src/api/app.ts';
-import type { HttpDeps } from '../../src/api/deps.ts';
 import { prefersHtml } from '../../src/api/errors.ts';
 import { contentSecurityPolicy, localsOf } from '../../src/api/middleware.ts';
 import { answerOtherMethods, type Gate, send } from '../../src/api/router.ts';
 import { documentOf } from '../parts/html.ts';
 import { paths } from '../parts/paths.ts';
-import { auditPages } from './audit.ts';
-import { brandingPages } from './branding.ts';
-import { cashbackPages } from './cashback.ts';
-import { deliveryPages } from './deliveries.ts';
-import { embeddingPages } from './embedding.ts';
+import { type AuditPagesDeps, auditPages } from './audit.ts';
+import { type BrandingPagesDeps, brandingPages } from './branding.ts';
+import { type CashbackPagesDeps, cashbackPages } from './cashback.ts';
+import { type DeliveryPagesDeps, deliveryPages } from './deliveries.ts';
+import { type EmbeddingPagesDeps, embeddingPages } from './embedding.ts';
 import { pageOfError } from './errorPages.ts';
 import { filesPath, serveFiles } from './files.ts';
-import { createFrames } from './frames.ts';
-import { keyPages } from './keys.ts';
-import { linkPages } from './links.ts';
-import { livePage } from './live.ts';
-import { newLinkPages } from './newLink.ts';
-import { overviewPages } from './overview.ts';
+import { createFrames, type FramesDeps } from './frames.ts';
+import { type KeyPagesDeps, keyPages } from './keys.ts';
+import { type LinkPagesDeps, linkPages } from './links.ts';
+import { type LivePageDeps, livePage } from './live.ts';
+import { type NewLinkPagesDeps, newLinkPages } from './newLink.ts';
+import { type OverviewPagesDeps, overviewPages } from './overview.ts';
 import type { AnyForm, AnyPage } from './page.ts';
-import { payFromPages } from './payFrom.ts';
-import { paymentPages } from './payments.ts';
-import { policyPages } from './policy.ts';
-import { refundPages } from './refunds.ts';
-import { registerPages } from './register.ts';
-import { createPageRouter } from './router.ts';
+import { type PayFromPagesDeps, payFromPages } from './payFrom.ts';
+import { type PaymentPagesDeps, paymentPages } from './payments.ts';
+import { type PolicyPagesDeps, policyPages } from './policy.ts';
+import { type RefundPagesDeps, refundPages } from './refunds.ts';
+import { type RegisterPagesDeps, registerPages } from './register.ts';
+import { createPageRouter, type PageRouterDeps } from './router.ts';
 import { html } from './send.ts';
-import { personalPages } from './sessions.ts';
-import { settlementPages } from './settlement.ts';
-import { signInPages } from './signIn.ts';
-import { webhookPages } from './webhooks.ts';
+import { type PersonalPagesDeps, personalPages } from './sessions.ts';
+import { type SettlementPagesDeps, settlementPages } from './settlement.ts';
+import { type SignInPagesDeps, signInPages } from './signIn.ts';
+import { type WebhookPagesDeps, webhookPages } from './webhooks.ts';
 
 const headers = new Map([
   // Forms are sent here and nowhere else.
@@ -51,7 +50,30 @@ export const asPage: RequestHandler = (_request, response, next) => {
 
 // Every page of the dashboard.
 
-export function dashboardPages(deps: HttpDeps): readonly (AnyPage | AnyForm)[] {
+/** Needs of the dashboard: those of its pages. */
+export type DashboardDeps = FramesDeps &
+  PageRouterDeps &
+  AuditPagesDeps &
+  BrandingPagesDeps &
+  CashbackPagesDeps &
+  DeliveryPagesDeps &
+  EmbeddingPagesDeps &
+  KeyPagesDeps &
+  LinkPagesDeps &
+  LivePageDeps &
+  NewLinkPagesDeps &
+  OverviewPagesDeps &
+  PayFromPagesDeps &
+  PaymentPagesDeps &
+  PersonalPagesDeps &
+  PolicyPagesDeps &
+  RefundPagesDeps &
+  RegisterPagesDeps &
+  SettlementPagesDeps &
+  SignInPagesDeps &
+  WebhookPagesDeps;
+
+export function dashboardPages(deps: DashboardDeps): readonly (AnyPage | AnyForm)[] {
   const frames = createFrames(deps);
   return [
     ...signInPages(deps, frames),
@@ -76,7 +98,7 @@ export function dashboardPages(deps: HttpDeps): readonly (AnyPage | AnyForm)[] {
   ];
 }
 
-export const createDashboard = (deps: HttpDeps): Pages => ({
+export const createDashboard = (deps: DashboardDeps): Pages => ({
   routerBehind(gate) {
     const router = Router({ caseSensitive: true });
     router.use(paths.home, asPage);

@@ -2,11 +2,13 @@
 
 import type { VNode } from 'preact';
 import Type, { type Static } from 'typebox';
+import type { ManageMerchant } from '../../commands/manageMerchant.ts';
+import type { Clock } from '../../commands/ports.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import { type Instant, plus } from '../../domain/time.ts';
 import type { ListedKey } from '../../queries/merchantAudit.ts';
-import type { HttpDeps } from '../../src/api/deps.ts';
-import { issueKey } from '../../src/api/issueKey.ts';
+import { type InForce, issueKey } from '../../src/api/issueKey.ts';
+import type { KeyReads } from '../../src/api/routes/keys.ts';
 import { oneOf, Uuid } from '../../src/api/schemas/base.ts';
 import { card, chip, empty, secretOnce } from '../parts/boxes.ts';
 import { onDay, when } from '../parts/cells.ts';
@@ -157,7 +159,11 @@ function stateOf({ revokedAt, expiresAt }: ShownKey, now: Instant): VNode {
 
 // API keys: issued and shown once, renamed, revoked.
 
-type Deps = Pick<HttpDeps, 'merchants' | 'listKeys' | 'shown' | 'clock'>;
+/** Needs of the pages of API keys. */
+export interface KeyPagesDeps extends Pick<KeyReads, 'listKeys'>, InForce {
+  readonly merchants: Pick<ManageMerchant, 'issueKey' | 'renameKey' | 'revokeKey'>;
+  readonly clock: Pick<Clock, 'now'>;
+}
 type Own = Visit<'owner'>;
 
 const path = '/dashboard/apps/{appId}/keys';
@@ -172,7 +178,7 @@ const NewKey = fields({
 });
 const KeyPath = Type.Object({ keyId: Uuid });
 
-export function keyPages(deps: Deps, frames: Frames): readonly (AnyPage | AnyForm)[] {
+export function keyPages(deps: KeyPagesDeps, frames: Frames): readonly (AnyPage | AnyForm)[] {
   const { merchants, listKeys, shown } = deps;
   const listed = async (visit: Own, state: FormState, issued: KeysModel['issued'] = null): Promise<Shown> => {
     const [frame, all] = await Promise.all([frames.ofApp(visit), listKeys(visit.visitor.appId)]);
@@ -217,7 +223,7 @@ export function keyPages(deps: Deps, frames: Frames): readonly (AnyPage | AnyFor
 }
 
 const revoking = (
-  { merchants, listKeys, shown }: Deps,
+  { merchants, listKeys, shown }: KeyPagesDeps,
   frames: Frames,
   listed: (visit: Own, state: FormState) => Promise<Shown>,
 ): readonly (AnyPage | AnyForm)[] => [

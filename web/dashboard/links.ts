@@ -2,13 +2,16 @@
 
 import type { VNode } from 'preact';
 import Type from 'typebox';
+import type { Ids } from '../../commands/ports.ts';
 import type { Chain } from '../../domain/chains.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import { linkTypes } from '../../domain/link.ts';
 import { type ListedLink, listedOf } from '../../queries/links.ts';
-import type { HttpDeps } from '../../src/api/deps.ts';
+import type { AccessDeps } from '../../src/api/auth.ts';
 import { errorOfRefusal } from '../../src/api/errors.ts';
+import type { InForce } from '../../src/api/issueKey.ts';
 import { linkUrlOf } from '../../src/api/resource.ts';
+import type { LinkDeps } from '../../src/api/routes/links.ts';
 import { Cursor, Decimal, oneOf, Uuid } from '../../src/api/schemas/base.ts';
 import { card, chip, empty, inside, notice, pairs } from '../parts/boxes.ts';
 import { amountText, chainName, onDay, when } from '../parts/cells.ts';
@@ -23,7 +26,7 @@ import {
   submit,
   textField,
 } from '../parts/field.ts';
-import type { Frame } from '../parts/frame.ts';
+import type { Frame, Site } from '../parts/frame.ts';
 import { bdi, html } from '../parts/html.ts';
 import { appPage } from '../parts/layout.ts';
 import { appPaths } from '../parts/paths.ts';
@@ -231,19 +234,25 @@ const sourceOptions = (chains: readonly Chain[]): readonly Option[] => [
 
 // Reusable links: listed, made by form, looked at, closed.
 
-type Deps = Pick<HttpDeps, 'links' | 'findApp' | 'shown' | 'ids' | 'site' | 'publicUrl'>;
+/** Needs of the pages of reusable links. */
+export interface LinkPagesDeps extends Pick<AccessDeps, 'findApp'>, InForce {
+  readonly links: LinkDeps;
+  readonly ids: Pick<Ids, 'eventId'>;
+  readonly site: Site;
+  readonly publicUrl: () => string;
+}
 
 const path = '/dashboard/apps/{appId}/links';
 const params = Type.Object({ appId: Type.String(), linkId: Type.String() });
 const rows = 50;
 
-export const linkPages = (deps: Deps, frames: Frames): readonly (AnyPage | AnyForm)[] => [
+export const linkPages = (deps: LinkPagesDeps, frames: Frames): readonly (AnyPage | AnyForm)[] => [
   list(deps, frames),
   ...making(deps, frames),
   ...one(deps, frames),
 ];
 
-const list = ({ links }: Deps, frames: Frames): AnyPage =>
+const list = ({ links }: LinkPagesDeps, frames: Frames): AnyPage =>
   page({
     path,
     audience: 'owner',
@@ -272,7 +281,7 @@ const NewLink = fields({
 });
 
 const making = (
-  { links, findApp, shown: readable, ids, site }: Deps,
+  { links, findApp, shown: readable, ids, site }: LinkPagesDeps,
   frames: Frames,
 ): readonly (AnyPage | AnyForm)[] => {
   const shown = async (visit: Visit<'owner'>, state: FormState): Promise<Shown> => {
@@ -312,7 +321,7 @@ const making = (
   ];
 };
 
-const one = (deps: Deps, frames: Frames): readonly (AnyPage | AnyForm)[] => {
+const one = (deps: LinkPagesDeps, frames: Frames): readonly (AnyPage | AnyForm)[] => {
   /** From the log. A link of another app is answered like none. */
   const own = async ({
     visitor,

@@ -1,9 +1,18 @@
 /** Server-sent events (HTML standard, 9.2): an app's open pages are told when they should be read again. */
+
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { HttpDeps } from '../../src/api/deps.ts';
+import type { Accounts } from '../../src/accounts/accounts.ts';
+import type { AccessDeps } from '../../src/api/auth.ts';
+import type { HttpLimits } from '../../src/api/middleware.ts';
+import type { Feed } from '../../src/api/news.ts';
 import { type AnyPage, page, type Visit } from './page.ts';
 
-type Deps = Pick<HttpDeps, 'feed' | 'accounts' | 'appsOf' | 'limits'>;
+/** Needs of the page of news. */
+export interface LivePageDeps extends Pick<AccessDeps, 'appsOf'> {
+  readonly feed: Feed;
+  readonly accounts: Accounts;
+  readonly limits: HttpLimits;
+}
 
 /** Until a browser that lost the connection comes back. */
 const retry_ms = 2_000;
@@ -13,7 +22,7 @@ const behind_ms = 750;
 const changed = 'data: changed\n\n';
 const heartbeat = ': here\n\n';
 
-export const livePage = (deps: Deps): AnyPage =>
+export const livePage = (deps: LivePageDeps): AnyPage =>
   page({
     path: '/dashboard/apps/{appId}/live',
     audience: 'owner',
@@ -27,7 +36,7 @@ export const livePage = (deps: Deps): AnyPage =>
 type News = AsyncIterator<string | null>;
 
 /** Ends with the browser, with the session, with the app's change of hands and with the service. */
-async function* told(deps: Deps, { visitor, gone }: Visit<'owner'>, news: News): AsyncGenerator<string> {
+async function* told(deps: LivePageDeps, { visitor, gone }: Visit<'owner'>, news: News): AsyncGenerator<string> {
   const after = <W extends string>(duration_ms: number, what: W): Promise<W> =>
     sleep(duration_ms, what, { signal: gone }).catch(() => what);
   const beating = () => after(deps.limits.heartbeat_ms, 'beat');
@@ -54,7 +63,10 @@ async function* told(deps: Deps, { visitor, gone }: Visit<'owner'>, news: News):
 }
 
 /** Looks without using the session: an open page alone keeps nobody signed in. */
-async function isStillOwner({ accounts, appsOf }: Deps, { developerId, sessionId, appId }: Visit<'owner'>['visitor']) {
+async function isStillOwner(
+  { accounts, appsOf }: LivePageDeps,
+  { developerId, sessionId, appId }: Visit<'owner'>['visitor'],
+) {
   const [sessions, apps] = await Promise.all([accounts.sessions(developerId), appsOf(developerId)]);
   return sessions.some((session) => session.sessionId === sessionId) && apps.includes(appId);
 }

@@ -5,9 +5,11 @@
 import type { VNode } from 'preact';
 import Type, { type Static } from 'typebox';
 import type { NewPayment } from '../../commands/createPayment.ts';
+import type { Ids } from '../../commands/ports.ts';
 import type { Chain } from '../../domain/chains.ts';
 import { isRefusal, type Refusal, refuse } from '../../domain/decider.ts';
-import type { HttpDeps } from '../../src/api/deps.ts';
+import type { AccessDeps } from '../../src/api/auth.ts';
+import type { PaymentCreation } from '../../src/api/routes/createPayment.ts';
 import { ChainId, Decimal, PaymentType, TokenSymbol, Uuid } from '../../src/api/schemas/base.ts';
 import { card } from '../parts/boxes.ts';
 import {
@@ -22,7 +24,7 @@ import {
   tokenOptions,
   walletFields,
 } from '../parts/field.ts';
-import type { Frame } from '../parts/frame.ts';
+import type { Frame, Site } from '../parts/frame.ts';
 import { html } from '../parts/html.ts';
 import { appPage } from '../parts/layout.ts';
 import { appPaths } from '../parts/paths.ts';
@@ -114,7 +116,11 @@ const receiverFields = (form: FormState, chains: readonly Chain[]): VNode =>
 
 // A payment made by form: by the same command, and on the same terms, as with a key.
 
-type Deps = Pick<HttpDeps, 'createPayment' | 'findApp' | 'ids' | 'site'>;
+/** Needs of the pages of a new payment link. */
+export interface NewLinkPagesDeps extends Pick<PaymentCreation, 'createPayment'>, Pick<AccessDeps, 'findApp'> {
+  readonly ids: Pick<Ids, 'eventId'>;
+  readonly site: Site;
+}
 
 const path = '/dashboard/apps/{appId}/links/new';
 
@@ -148,7 +154,7 @@ const pointers = {
 
 const isWalletApp = (appId: string): boolean => appId.startsWith('wallet_');
 
-export function newLinkPages(deps: Deps, frames: Frames): readonly (AnyPage | AnyForm)[] {
+export function newLinkPages(deps: NewLinkPagesDeps, frames: Frames): readonly (AnyPage | AnyForm)[] {
   const { createPayment, findApp, ids, site } = deps;
   const shown = async (visit: Visit<'owner'>, state: FormState): Promise<Shown> => {
     const { appId } = visit.visitor;

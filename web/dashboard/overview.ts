@@ -2,12 +2,16 @@
 
 import type { VNode } from 'preact';
 import Type from 'typebox';
+import type { Clock } from '../../commands/ports.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import type { PaymentView } from '../../domain/payment/view.ts';
 import { type Instant, plus } from '../../domain/time.ts';
 import type { Overview } from '../../queries/overview.ts';
 import type { StatsPeriod } from '../../queries/reports.ts';
-import type { HttpDeps } from '../../src/api/deps.ts';
+import type { DeliveryRoutesDeps } from '../../src/api/routes/deliveries.ts';
+import type { KeyReads } from '../../src/api/routes/keys.ts';
+import type { PaymentReads } from '../../src/api/routes/payments.ts';
+import type { SettingsReads } from '../../src/api/routes/settings.ts';
 import { StatsPeriod as StatsPeriodSchema } from '../../src/api/schemas/base.ts';
 import { card, empty, type Fact, facts, inside, notice } from '../parts/boxes.ts';
 import { counted, grouped, lengthText } from '../parts/cells.ts';
@@ -185,14 +189,22 @@ const percent = (share: number): string => (100 * share).toFixed(100 * share < 1
 
 // An app at a glance.
 
-type Deps = Pick<HttpDeps, 'getOverview' | 'listPayments' | 'listDeliveries' | 'getSettings' | 'listKeys' | 'clock'>;
+/** Needs of the pages of the overview. */
+export interface OverviewPagesDeps
+  extends Pick<PaymentReads, 'listPayments'>,
+    Pick<DeliveryRoutesDeps, 'listDeliveries'>,
+    Pick<SettingsReads, 'getSettings'>,
+    Pick<KeyReads, 'listKeys'> {
+  readonly clock: Pick<Clock, 'now'>;
+  readonly getOverview: (appId: string, period: StatsPeriod) => Promise<Overview>;
+}
 
 const newest = 6;
 const day_ms = 86_400_000;
 /** Failed deliveries are counted up to this many. */
 const exhaustedMax = 100;
 
-export const overviewPages = (deps: Deps, frames: Frames): readonly AnyPage[] => [
+export const overviewPages = (deps: OverviewPagesDeps, frames: Frames): readonly AnyPage[] => [
   page({
     path: '/dashboard/apps/{appId}/',
     audience: 'owner',
@@ -214,7 +226,7 @@ export const overviewPages = (deps: Deps, frames: Frames): readonly AnyPage[] =>
   }),
 ];
 
-async function setUpOf({ getSettings, listKeys }: Deps, appId: string) {
+async function setUpOf({ getSettings, listKeys }: OverviewPagesDeps, appId: string) {
   const [settings, keys] = await Promise.all([getSettings(appId), listKeys(appId)]);
   return {
     key: keys.some(({ revokedAt }) => revokedAt === null),
@@ -224,7 +236,7 @@ async function setUpOf({ getSettings, listKeys }: Deps, appId: string) {
 }
 
 /** Deliveries of the last day that nobody took. */
-async function exhaustedOf({ listDeliveries, clock }: Deps, appId: string): Promise<number> {
+async function exhaustedOf({ listDeliveries, clock }: OverviewPagesDeps, appId: string): Promise<number> {
   const since = plus(clock.now(), -day_ms);
   const page = await listDeliveries(appId, { limit: exhaustedMax, status: 'exhausted' });
   return isRefusal(page) ? 0 : page.deliveries.filter(({ startedAt }) => startedAt >= since).length;

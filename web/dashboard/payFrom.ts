@@ -2,13 +2,15 @@
 
 import type { VNode } from 'preact';
 import Type from 'typebox';
+import type { ManageMerchant } from '../../commands/manageMerchant.ts';
 import { type Chain, chains as catalogue, type Token } from '../../domain/chains.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import type { PayFrom } from '../../domain/merchant/events.ts';
-import type { HttpDeps } from '../../src/api/deps.ts';
+import type { InForce } from '../../src/api/issueKey.ts';
+import type { SettingsReads } from '../../src/api/routes/settings.ts';
 import { card } from '../parts/boxes.ts';
 import { emptyForm, type FormState, problems, submit } from '../parts/field.ts';
-import type { Frame } from '../parts/frame.ts';
+import type { Frame, Site } from '../parts/frame.ts';
 import { html } from '../parts/html.ts';
 import { appPage } from '../parts/layout.ts';
 import { appPaths } from '../parts/paths.ts';
@@ -52,7 +54,11 @@ function choice({ payFrom }: PayFromModel, chain: Chain, token: Token): VNode {
 
 // What payers of an app may choose to pay from, beside what each payment says itself.
 
-type Deps = Pick<HttpDeps, 'merchants' | 'getSettings' | 'shown' | 'site'>;
+/** Needs of the pages of chains to pay from. */
+export interface PayFromPagesDeps extends Pick<SettingsReads, 'getSettings'>, InForce {
+  readonly merchants: Pick<ManageMerchant, 'setPayFrom'>;
+  readonly site: Site;
+}
 
 const path = '/dashboard/apps/{appId}/pay-from';
 
@@ -66,7 +72,7 @@ const Ticked = fields(
   ),
 );
 
-export function payFromPages(deps: Deps, frames: Frames): readonly (AnyPage | AnyForm)[] {
+export function payFromPages(deps: PayFromPagesDeps, frames: Frames): readonly (AnyPage | AnyForm)[] {
   const { merchants, getSettings, shown: readable, site } = deps;
   const shown = async (visit: Visit<'owner'>, state: FormState): Promise<Shown> => {
     const [frame, settings] = await Promise.all([frames.ofApp(visit), getSettings(visit.visitor.appId)]);

@@ -3,16 +3,21 @@
 import type { VNode } from 'preact';
 import Type, { type Static } from 'typebox';
 import { packOf } from '../../commands/heads/evidence.ts';
-import type { RefundedPayment } from '../../commands/refunds.ts';
+import type { Clock } from '../../commands/ports.ts';
+import type { RefundedPayment, Refunds } from '../../commands/refunds.ts';
 import { parseAsOf } from '../../domain/asOf.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import type { Held } from '../../domain/payment/refundQuote.ts';
 import { type PaymentStatus, type PaymentView, paymentStatuses } from '../../domain/payment/view.ts';
 import { type Instant, parseInstant, plus } from '../../domain/time.ts';
+import type { PaymentFilter } from '../../queries/listPayments.ts';
 import type { PaymentStory } from '../../queries/paymentStory.ts';
-import type { HttpDeps, PaymentFilter } from '../../src/api/deps.ts';
 import { ApiError, errorOfRefusal } from '../../src/api/errors.ts';
-import { payLinkOf } from '../../src/api/resource.ts';
+import { type PayLinkDeps, payLinkOf } from '../../src/api/resource.ts';
+import type { DeliveryRoutesDeps } from '../../src/api/routes/deliveries.ts';
+import type { MerchantRoutesDeps } from '../../src/api/routes/merchant.ts';
+import type { PaymentReads } from '../../src/api/routes/payments.ts';
+import type { ProofDeps } from '../../src/api/routes/proof.ts';
 import { Cursor, PaymentStatus as PaymentStatusSchema, Uuid } from '../../src/api/schemas/base.ts';
 import { empty, wordOf } from '../parts/boxes.ts';
 import { type FormState, linkButton, selectField, submit, textField } from '../parts/field.ts';
@@ -119,20 +124,18 @@ function noPayments({ app, any, cursor }: PaymentsModel, filtered: boolean): VNo
 
 // An app's payments: as a list, and one by one with all that happened to it.
 
-type Deps = Pick<
-  HttpDeps,
-  | 'listPayments'
-  | 'exportPayments'
-  | 'paymentStory'
-  | 'getPaymentAsOf'
-  | 'proof'
-  | 'listTransactions'
-  | 'listDeliveries'
-  | 'paymentSecrets'
-  | 'refunds'
-  | 'publicUrl'
-  | 'clock'
->;
+/** Needs of the pages of payments. */
+export interface PaymentPagesDeps
+  extends Pick<PaymentReads, 'listPayments' | 'getPaymentAsOf' | 'listTransactions'>,
+    Pick<MerchantRoutesDeps, 'exportPayments'>,
+    Pick<DeliveryRoutesDeps, 'listDeliveries'>,
+    Pick<PayLinkDeps, 'paymentSecrets' | 'publicUrl'> {
+  readonly proof: ProofDeps;
+  readonly refunds: Refunds;
+  readonly clock: Pick<Clock, 'now'>;
+  /** The story of an app's payment, step by step; null for an unknown id. */
+  readonly paymentStory: (appId: string, paymentId: string) => Promise<PaymentStory | null>;
+}
 
 const rows = 50;
 const day_ms = 86_400_000;
@@ -147,14 +150,14 @@ const filterFields = {
 };
 export const Filter = fields(filterFields);
 
-export const paymentPages = (deps: Deps, frames: Frames): readonly AnyPage[] => [
+export const paymentPages = (deps: PaymentPagesDeps, frames: Frames): readonly AnyPage[] => [
   list(deps, frames),
   csv(deps),
   one(deps, frames),
   evidence(deps),
 ];
 
-const list = ({ listPayments, clock }: Deps, frames: Frames): AnyPage =>
+const list = ({ listPayments, clock }: PaymentPagesDeps, frames: Frames): AnyPage =>
   page({
     path: '/dashboard/apps/{appId}/payments',
     audience: 'owner',
@@ -173,7 +176,7 @@ const list = ({ listPayments, clock }: Deps, frames: Frames): AnyPage =>
   });
 
 /** All that the list has, whatever page of it was looked at. */
-const csv = ({ exportPayments }: Deps): AnyPage =>
+const csv = ({ exportPayments }: PaymentPagesDeps): AnyPage =>
   page({
     path: '/dashboard/apps/{appId}/payments.csv',
     audience: 'owner',
@@ -187,7 +190,7 @@ const csv = ({ exportPayments }: Deps): AnyPage =>
     },
   });
 
-async function hasAny(listPayments: Deps['listPayments'], appId: string): Promise<boolean> {
+async function hasAny(listPayments: PaymentPagesDeps['listPayments'], appId: string): Promise<boolean> {
   const found = await listPayments({ appId, limit: 1 });
   return !isRefusal(found) && found.payments.length > 0;
 }
@@ -217,7 +220,7 @@ const isGiven = (pair: [string, string | undefined]): pair is [string, string] =
 
 const PaymentPath = Type.Object({ paymentId: Uuid });
 
-const one = (deps: Deps, frames: Frames): AnyPage =>
+const one = (deps: PaymentPagesDeps, frames: Frames): AnyPage =>
   page({
     path: '/dashboard/apps/{appId}/payments/{paymentId}',
     audience: 'owner',
@@ -243,7 +246,7 @@ const one = (deps: Deps, frames: Frames): AnyPage =>
   });
 
 /** The same bytes as with a key: whoever may see the payment may show it to others. */
-const evidence = ({ paymentStory, proof }: Deps): AnyPage =>
+const evidence = ({ paymentStory, proof }: PaymentPagesDeps): AnyPage =>
   page({
     path: '/dashboard/apps/{appId}/payments/{paymentId}/evidence',
     audience: 'owner',
@@ -265,7 +268,7 @@ const evidence = ({ paymentStory, proof }: Deps): AnyPage =>
 
 /** The story as far as a time, and the payment as it was then; as it is now where no time is asked for, or none that there is. */
 async function asItWas(
-  { getPaymentAsOf }: Pick<Deps, 'getPaymentAsOf'>,
+  { getPaymentAsOf }: Pick<PaymentPagesDeps, 'getPaymentAsOf'>,
   now: PaymentStory,
   asked: string | undefined,
 ): Promise<PaymentStory & { readonly moment: Moment }> {
@@ -287,7 +290,7 @@ function momentOf(text: string): Instant | undefined {
 }
 
 /** What is held is no reason not to show the payment. */
-async function heldOf({ refunds }: Pick<Deps, 'refunds'>, of: RefundedPayment): Promise<readonly Held[]> {
+async function heldOf({ refunds }: Pick<PaymentPagesDeps, 'refunds'>, of: RefundedPayment): Promise<readonly Held[]> {
   const payment = await refunds.payment(of);
   return payment ? refunds.held(payment) : [];
 }

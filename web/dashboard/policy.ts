@@ -5,6 +5,7 @@
 
 import type { VNode } from 'preact';
 import Type from 'typebox';
+import type { ManageMerchant } from '../../commands/manageMerchant.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import type { FeeTier } from '../../domain/merchant/events.ts';
 import { formatAmount, microUsdDecimals } from '../../domain/money.ts';
@@ -16,7 +17,8 @@ import {
   type Verdict,
   verdicts,
 } from '../../domain/payment/amountPolicy.ts';
-import type { HttpDeps } from '../../src/api/deps.ts';
+import type { InForce } from '../../src/api/issueKey.ts';
+import type { SettingsReads } from '../../src/api/routes/settings.ts';
 import { oneOf } from '../../src/api/schemas/base.ts';
 import { card, empty } from '../parts/boxes.ts';
 import { chainName } from '../parts/cells.ts';
@@ -150,7 +152,10 @@ const noFees = (): VNode =>
 
 // What happens with money that is not what was agreed, and the fees that the operator has agreed with the app.
 
-type Deps = Pick<HttpDeps, 'merchants' | 'getSettings' | 'shown'>;
+/** Needs of the pages of the policy of amounts. */
+export interface PolicyPagesDeps extends Pick<SettingsReads, 'getSettings'>, InForce {
+  readonly merchants: Pick<ManageMerchant, 'setPolicy'>;
+}
 
 const path = '/dashboard/apps/{appId}/policy';
 
@@ -170,7 +175,7 @@ const Fields = fields({
 /** The tolerance has no fields of its own in the form. */
 const pointers = { '/tolerance': 'basisPoints', '/tolerance/basisPoints': 'basisPoints', '/tolerance/most': 'most' };
 
-export function policyPages(deps: Deps, frames: Frames): readonly (AnyPage | AnyForm)[] {
+export function policyPages(deps: PolicyPagesDeps, frames: Frames): readonly (AnyPage | AnyForm)[] {
   const { merchants, getSettings, shown: readable } = deps;
   const shown = async (visit: Visit<'owner'>, state: FormState): Promise<Shown> => {
     const [frame, settings] = await Promise.all([frames.ofApp(visit), getSettings(visit.visitor.appId)]);

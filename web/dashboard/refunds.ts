@@ -2,14 +2,14 @@
 
 import type { VNode } from 'preact';
 import Type, { type Static } from 'typebox';
-import type { AskedRefund, RefundedPayment } from '../../commands/refunds.ts';
+import type { Ids } from '../../commands/ports.ts';
+import type { AskedRefund, RefundedPayment, Refunds } from '../../commands/refunds.ts';
 import { chainOf } from '../../domain/chains.ts';
 import { isRefusal, type Refusal } from '../../domain/decider.ts';
 import { formatAmount } from '../../domain/money.ts';
 import type { Held, PricedRefund } from '../../domain/payment/refundQuote.ts';
 import type { PaymentView, RefundStatus } from '../../domain/payment/view.ts';
-import type { ToConfirm } from '../../src/accounts/accounts.ts';
-import type { HttpDeps } from '../../src/api/deps.ts';
+import type { Accounts, ToConfirm } from '../../src/accounts/accounts.ts';
 import { scopeOf } from '../../src/api/routes/refunds.ts';
 import { Uuid } from '../../src/api/schemas/base.ts';
 import { card, chip, copyable, inside, notice, pairs, type State } from '../parts/boxes.ts';
@@ -24,7 +24,7 @@ import {
   submit,
   textField,
 } from '../parts/field.ts';
-import type { Frame } from '../parts/frame.ts';
+import type { Frame, Site } from '../parts/frame.ts';
 import { type Content, html } from '../parts/html.ts';
 import { appPage } from '../parts/layout.ts';
 import { appPaths } from '../parts/paths.ts';
@@ -209,7 +209,13 @@ const plannedPairs = ({ amount: all, networkFee, token, receiver }: PricedRefund
 
 // An owner sends money back that a payment of his holds: what, then the code that is mailed for just that.
 
-type Deps = Pick<HttpDeps, 'refunds' | 'accounts' | 'ids' | 'site'>;
+/** Needs of the pages of refunds. */
+export interface RefundPagesDeps {
+  readonly refunds: Refunds;
+  readonly accounts: Accounts;
+  readonly ids: Pick<Ids, 'eventId'>;
+  readonly site: Site;
+}
 
 const path = '/dashboard/apps/{appId}/payments/{paymentId}/refund';
 const params = Type.Object({ paymentId: Uuid });
@@ -239,7 +245,7 @@ function askedRefund({ scope, asset, amount, reason }: Order, key: string): Aske
   return { scope: wanted, to: 'proven', by: 'owner', note: reason ?? null, key };
 }
 
-export function refundPages(deps: Deps, frames: Frames): readonly (AnyPage | AnyForm)[] {
+export function refundPages(deps: RefundPagesDeps, frames: Frames): readonly (AnyPage | AnyForm)[] {
   const { refunds, accounts, ids, site } = deps;
   const asking = async (visit: Visitor, state: FormState): Promise<Shown> => {
     const payment = await refunds.payment(of(visit));

@@ -7,8 +7,7 @@ import type { VNode } from 'preact';
 import Type, { type Static } from 'typebox';
 import type { Chain, ChainId } from '../../domain/chains.ts';
 import { isRefusal, type Refusal, refuse } from '../../domain/decider.ts';
-import type { RegistrationRequest } from '../../src/accounts/accounts.ts';
-import type { HttpDeps } from '../../src/api/deps.ts';
+import type { Accounts, RegistrationRequest } from '../../src/accounts/accounts.ts';
 import { AppId, ChainId as ChainIdText, oneOf } from '../../src/api/schemas/base.ts';
 import { pairs, secretOnce } from '../parts/boxes.ts';
 import {
@@ -21,7 +20,7 @@ import {
   textField,
   walletFields,
 } from '../parts/field.ts';
-import type { Outer } from '../parts/frame.ts';
+import type { Outer, Site } from '../parts/frame.ts';
 import { bdi, html } from '../parts/html.ts';
 import { outerPage } from '../parts/layout.ts';
 import { appPaths, paths } from '../parts/paths.ts';
@@ -171,7 +170,11 @@ export const registeredPage = (model: RegisteredModel): VNode => {
 
 // A stranger registers an app; somebody who has signed in takes up what waits for its proof, or throws it away.
 
-type Deps = Pick<HttpDeps, 'accounts' | 'site'>;
+/** Needs of the pages of registration. */
+export interface RegisterPagesDeps {
+  readonly accounts: Accounts;
+  readonly site: Site;
+}
 
 const Registration = fields({
   email: entry(254),
@@ -192,7 +195,7 @@ const pointers = {
   '/settlement/receiverMemo': 'settlementMemo',
 };
 
-export function registerPages(deps: Deps, frames: Frames): readonly (AnyPage | AnyForm)[] {
+export function registerPages(deps: RegisterPagesDeps, frames: Frames): readonly (AnyPage | AnyForm)[] {
   const { accounts, site } = deps;
   const shown = async (visit: Visit<Audience>, state: FormState) => ({
     page: registerPage({ ...(await frames.outer(visit)), form: state, chains: site.chains }),
@@ -246,7 +249,7 @@ function requestOf(sent: Static<typeof Registration>): RegistrationRequest | Ref
 const PendingPath = Type.Object({ appId: AppId });
 const toChoice = async () => ({ to: paths.home });
 
-function pendingForms({ accounts }: Deps, frames: Frames): readonly AnyForm[] {
+function pendingForms({ accounts }: RegisterPagesDeps, frames: Frames): readonly AnyForm[] {
   return [
     form({
       path: '/dashboard/register/{appId}/confirm',

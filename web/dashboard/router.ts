@@ -4,11 +4,12 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { type Request, type RequestHandler, type Response, Router } from 'express';
 import { isRefusal } from '../../domain/decider.ts';
+import type { AccessDeps } from '../../src/api/auth.ts';
 import type { Owner, SignedIn } from '../../src/api/callers.ts';
-import type { HttpDeps } from '../../src/api/deps.ts';
 import { ApiError, errorOfRefusal, statusOfError } from '../../src/api/errors.ts';
 import { compileBody, compileParameters, readQuery, type Validate } from '../../src/api/input.ts';
 import { localsOf } from '../../src/api/middleware.ts';
+import type { Clients } from '../../src/api/rateLimits.ts';
 import { answerOtherMethods, type Gate } from '../../src/api/router.ts';
 import { paths } from '../parts/paths.ts';
 import { noticeIn, readCookies } from './cookies.ts';
@@ -39,10 +40,16 @@ function isOurs(origin: string, host: string | undefined, publicUrl: string): bo
   return sent.host === host?.toLowerCase() || sent.origin === new URL(publicUrl).origin;
 }
 
+/** Needs of the pages' router. */
+export interface PageRouterDeps extends Pick<AccessDeps, 'findSession' | 'appsOf'> {
+  readonly clients: Pick<Clients, 'of'>;
+  readonly publicUrl: () => string;
+}
+
 export interface PageGate extends Pick<Gate, 'admission' | 'limit'> {
   /** Pages ignore parameters that they do not know. Default: they refuse them. */
   readonly ignoresUnknown?: boolean;
-  readonly deps: Pick<HttpDeps, 'findSession' | 'appsOf' | 'clients' | 'publicUrl'>;
+  readonly deps: PageRouterDeps;
 }
 
 type Served = AnyPage | AnyForm;

@@ -3,12 +3,12 @@
 import type { VNode } from 'preact';
 import Type from 'typebox';
 import type { Instant } from '../../domain/time.ts';
-import type { HttpDeps } from '../../src/api/deps.ts';
+import type { Accounts } from '../../src/accounts/accounts.ts';
 import { Uuid } from '../../src/api/schemas/base.ts';
 import { card, chip, empty } from '../parts/boxes.ts';
 import { when } from '../parts/cells.ts';
 import { linkButton, postButton } from '../parts/field.ts';
-import type { AppName, Outer } from '../parts/frame.ts';
+import type { AppName, Outer, Site } from '../parts/frame.ts';
 import { bdi, cut, html } from '../parts/html.ts';
 import { icon } from '../parts/icon.ts';
 import { outerPage } from '../parts/layout.ts';
@@ -164,14 +164,18 @@ export function deviceOf(userAgent: string | null): string {
 
 // Where somebody is signed in, and the apps that they have.
 
-type Deps = Pick<HttpDeps, 'accounts' | 'site'>;
+/** Needs of the pages of a person's apps and sessions. */
+export interface PersonalPagesDeps {
+  readonly accounts: Accounts;
+  readonly site: Site;
+}
 
-export function personalPages(deps: Deps, frames: Frames): readonly (AnyPage | AnyForm)[] {
+export function personalPages(deps: PersonalPagesDeps, frames: Frames): readonly (AnyPage | AnyForm)[] {
   return [home(deps, frames), ...sessions(deps, frames)];
 }
 
 /** Somebody with one app is led to it. */
-const home = ({ accounts, site }: Deps, frames: Frames): AnyPage =>
+const home = ({ accounts, site }: PersonalPagesDeps, frames: Frames): AnyPage =>
   page({
     path: paths.home,
     audience: 'person',
@@ -192,7 +196,7 @@ const home = ({ accounts, site }: Deps, frames: Frames): AnyPage =>
 
 const toSessions = async () => ({ to: paths.sessions });
 
-function sessions({ accounts }: Deps, frames: Frames): readonly (AnyPage | AnyForm)[] {
+function sessions({ accounts }: PersonalPagesDeps, frames: Frames): readonly (AnyPage | AnyForm)[] {
   return [
     page({
       path: paths.sessions,

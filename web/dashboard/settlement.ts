@@ -1,10 +1,15 @@
 /** Where an app's payouts go. */
+
 import Type from 'typebox';
+import type { ManageMerchant } from '../../commands/manageMerchant.ts';
+import type { Clock } from '../../commands/ports.ts';
 import type { ChainId as KnownChainId } from '../../domain/chains.ts';
 import { isRefusal } from '../../domain/decider.ts';
-import type { HttpDeps } from '../../src/api/deps.ts';
+import type { InForce } from '../../src/api/issueKey.ts';
+import type { SettingsReads } from '../../src/api/routes/settings.ts';
 import { ChainId, TokenSymbol } from '../../src/api/schemas/base.ts';
 import { emptyForm, type FormState } from '../parts/field.ts';
+import type { Site } from '../parts/frame.ts';
 import { appPaths } from '../parts/paths.ts';
 import { confirmPage } from './confirm.ts';
 import { entry, fields, noFields } from './forms.ts';
@@ -13,7 +18,12 @@ import { type AnyForm, type AnyPage, form, page, type Shown, type Visit } from '
 import { noSuchPage } from './router.ts';
 import { settlementPage } from './settlementForm.ts';
 
-type Deps = Pick<HttpDeps, 'merchants' | 'getSettings' | 'shown' | 'site' | 'clock'>;
+/** Needs of the pages of the settlement wallet. */
+export interface SettlementPagesDeps extends Pick<SettingsReads, 'getSettings'>, InForce {
+  readonly merchants: Pick<ManageMerchant, 'requestSettlement' | 'cancelSettlement'>;
+  readonly site: Site;
+  readonly clock: Pick<Clock, 'now'>;
+}
 
 const path = '/dashboard/apps/{appId}/settlement';
 
@@ -24,7 +34,7 @@ const Wallet = fields({
   receiverMemo: Type.Optional(entry(128)),
 });
 
-export function settlementPages(deps: Deps, frames: Frames): readonly (AnyPage | AnyForm)[] {
+export function settlementPages(deps: SettlementPagesDeps, frames: Frames): readonly (AnyPage | AnyForm)[] {
   const { merchants, getSettings, shown: readable, site, clock } = deps;
   const shown = async (visit: Visit<'owner'>, state: FormState): Promise<Shown> => {
     const [frame, settings] = await Promise.all([frames.ofApp(visit), getSettings(visit.visitor.appId)]);

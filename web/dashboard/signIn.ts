@@ -1,11 +1,11 @@
 /** Asks for the e-mail. POST: email, next. */
 
 import type { VNode } from 'preact';
+import type { Clock } from '../../commands/ports.ts';
 import { isRefusal } from '../../domain/decider.ts';
-import type { Asker, Proved } from '../../src/accounts/accounts.ts';
-import type { HttpDeps } from '../../src/api/deps.ts';
+import type { Accounts, Asker, Proved } from '../../src/accounts/accounts.ts';
 import { emptyForm, type FormState, problems, submit, textField } from '../parts/field.ts';
-import type { Outer } from '../parts/frame.ts';
+import type { Outer, Site } from '../parts/frame.ts';
 import { bdi, html } from '../parts/html.ts';
 import { icon } from '../parts/icon.ts';
 import { outerPage } from '../parts/layout.ts';
@@ -134,7 +134,12 @@ export const signInPage = (model: SignInModel): VNode => {
 
 // Signing in by a mailed code, and signing out.
 
-type Deps = Pick<HttpDeps, 'accounts' | 'clock' | 'site'>;
+/** Needs of the pages of signing in and out. */
+export interface SignInPagesDeps {
+  readonly accounts: Accounts;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly site: Site;
+}
 
 const year_s = 31_536_000;
 
@@ -144,11 +149,11 @@ export const askerOf = ({ address, agent, cookies }: Visit<Audience>): Asker => 
   known: cookies.known ?? null,
 });
 
-export function signInPages(deps: Deps, frames: Frames): readonly (AnyPage | AnyForm)[] {
+export function signInPages(deps: SignInPagesDeps, frames: Frames): readonly (AnyPage | AnyForm)[] {
   return [...asking(deps, frames), ...proving(deps, frames), signOut(deps)];
 }
 
-function asking({ accounts, site }: Deps, frames: Frames): readonly (AnyPage | AnyForm)[] {
+function asking({ accounts, site }: SignInPagesDeps, frames: Frames): readonly (AnyPage | AnyForm)[] {
   const shown = async (visit: Visit<Audience>, state: FormState, next: string | null): Promise<Shown> => {
     const { registrationOpen, demoEmail, mailboxUrl } = site;
     const demo = demoEmail !== null && mailboxUrl !== null ? { email: demoEmail, mailboxUrl } : null;
@@ -180,7 +185,7 @@ function asking({ accounts, site }: Deps, frames: Frames): readonly (AnyPage | A
   ];
 }
 
-function proving({ accounts, clock, site }: Deps, frames: Frames): readonly (AnyPage | AnyForm)[] {
+function proving({ accounts, clock, site }: SignInPagesDeps, frames: Frames): readonly (AnyPage | AnyForm)[] {
   const shown = async (visit: Visit<Audience>, state: FormState): Promise<Shown | Leads> => {
     const challenged = challengeIn(visit.cookies);
     if (!challenged) return { to: paths.signIn };
@@ -229,7 +234,7 @@ function proving({ accounts, clock, site }: Deps, frames: Frames): readonly (Any
   }
 }
 
-const signOut = ({ accounts }: Deps): AnyForm =>
+const signOut = ({ accounts }: SignInPagesDeps): AnyForm =>
   form({
     path: paths.signOut,
     audience: 'anyone',

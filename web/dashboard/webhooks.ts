@@ -2,11 +2,14 @@
 
 import type { VNode } from 'preact';
 import Type from 'typebox';
+import type { ManageMerchant } from '../../commands/manageMerchant.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import type { Instant } from '../../domain/time.ts';
 import type { Delivery } from '../../queries/deliveries.ts';
-import type { HttpDeps } from '../../src/api/deps.ts';
 import { errorOfRefusal } from '../../src/api/errors.ts';
+import type { InForce } from '../../src/api/issueKey.ts';
+import type { DeliveryRoutesDeps } from '../../src/api/routes/deliveries.ts';
+import type { SettingsReads } from '../../src/api/routes/settings.ts';
 import { Cursor } from '../../src/api/schemas/base.ts';
 import { card, copyable, empty, inside, pairs, secretOnce } from '../parts/boxes.ts';
 import { when } from '../parts/cells.ts';
@@ -106,7 +109,13 @@ const secretFacts = ({ fingerprint, rotatedAt }: WebhooksModel): VNode =>
 
 // Where an app's webhooks go, the secret that signs them, and what was sent.
 
-type Deps = Pick<HttpDeps, 'merchants' | 'getSettings' | 'listDeliveries' | 'sendTest' | 'shown'>;
+/** Needs of the pages of webhooks. */
+export interface WebhookPagesDeps
+  extends Pick<SettingsReads, 'getSettings'>,
+    Pick<DeliveryRoutesDeps, 'listDeliveries' | 'sendTest'>,
+    InForce {
+  readonly merchants: Pick<ManageMerchant, 'setWebhookUrl' | 'rotateSecret'>;
+}
 type Own = Visit<'owner'>;
 
 interface Asked {
@@ -121,7 +130,7 @@ const path = '/dashboard/apps/{appId}/webhooks';
 const rows = 25;
 
 /** Before the page of one delivery, whose id would be taken for these words otherwise. */
-export function webhookPages(deps: Deps, frames: Frames): readonly (AnyPage | AnyForm)[] {
+export function webhookPages(deps: WebhookPagesDeps, frames: Frames): readonly (AnyPage | AnyForm)[] {
   const listed = listing(deps, frames);
   return [
     page({
@@ -136,7 +145,7 @@ export function webhookPages(deps: Deps, frames: Frames): readonly (AnyPage | An
 }
 
 const listing =
-  ({ getSettings, listDeliveries }: Deps, frames: Frames): Listed =>
+  ({ getSettings, listDeliveries }: WebhookPagesDeps, frames: Frames): Listed =>
   async (visit, { state, cursor = null, newSecret = null }) => {
     const { appId } = visit.visitor;
     const [frame, settings, sent] = await Promise.all([
@@ -160,7 +169,7 @@ const listing =
   };
 
 const changingUrl = (
-  { merchants, getSettings, sendTest, shown }: Deps,
+  { merchants, getSettings, sendTest, shown }: WebhookPagesDeps,
   frames: Frames,
   listed: Listed,
 ): readonly (AnyPage | AnyForm)[] => {
@@ -214,7 +223,11 @@ const changingUrl = (
   ];
 };
 
-const rotating = ({ merchants, shown }: Deps, frames: Frames, listed: Listed): readonly (AnyPage | AnyForm)[] => [
+const rotating = (
+  { merchants, shown }: WebhookPagesDeps,
+  frames: Frames,
+  listed: Listed,
+): readonly (AnyPage | AnyForm)[] => [
   page({
     path: `${path}/rotate`,
     audience: 'owner',

@@ -1,7 +1,23 @@
 /** What is around a page. */
+import type { Chain } from '../../domain/chains.ts';
 
 /** sandbox: local chains, play money. test: public test networks. live: money. */
 export type Mode = 'sandbox' | 'test' | 'live';
+
+/** The installation, as its pages describe it. */
+export interface Site {
+  readonly mode: Mode;
+  /** The chains that it serves. */
+  readonly chains: readonly Chain[];
+  /** Delay of an owner's change of the settlement wallet. */
+  readonly settlementCoolDown_hours: number;
+  /** True if anybody may register. */
+  readonly registrationOpen: boolean;
+  /** URL of the mailbox that shows mails instead of sending them; null where mails are sent. */
+  readonly mailboxUrl: string | null;
+  /** Account that newcomers may sign in with, to look around; null without one. */
+  readonly demoEmail: string | null;
+}
 
 /** Said once, after something was done. */
 export interface Flash {

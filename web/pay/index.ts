@@ -1,16 +1,15 @@
 /** The pages of payments under /pay, and of reusable links under /link: for people with a link, without cookies, readable by nobody else. */
 import { type Request, type RequestHandler, Router } from 'express';
 import type { Pages } from '../../src/api/app.ts';
-import type { HttpDeps } from '../../src/api/deps.ts';
 import { prefersHtml, statusOfError } from '../../src/api/errors.ts';
 import { contentSecurityPolicy, localsOf } from '../../src/api/middleware.ts';
-import { createPageRouter } from '../dashboard/router.ts';
+import { createPageRouter, type PageRouterDeps } from '../dashboard/router.ts';
 import { html } from '../dashboard/send.ts';
 import { documentOf } from '../parts/html.ts';
 import { languageOf } from './language.ts';
-import { linkPages } from './link.ts';
+import { linkPages, type PayLinkPagesDeps } from './link.ts';
 import { sayIn } from './messages/index.ts';
-import { payPages } from './pages.ts';
+import { type PayPagesDeps, payPages } from './pages.ts';
 import { troublePage } from './trouble.ts';
 
 /** What they send besides every answer's headers, whose policy they keep: no frame, no form, nothing from elsewhere. */
@@ -35,7 +34,10 @@ const home = { payment: '/pay', link: '/link' };
 const chosenIn = ({ url }: Request): string | undefined =>
   new URLSearchParams(url.split('?')[1]).get('lang') ?? undefined;
 
-export const createPayPages = (deps: HttpDeps): Pages => ({
+/** Needs of the pages for payers. */
+export type PayersDeps = PayPagesDeps & PayLinkPagesDeps & PageRouterDeps;
+
+export const createPayPages = (deps: PayersDeps): Pages => ({
   routerBehind(gate) {
     const router = Router({ caseSensitive: true });
     const asPage: RequestHandler = (_request, response, next) => {

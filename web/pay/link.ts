@@ -3,15 +3,18 @@
 import type { VNode } from 'preact';
 import Type from 'typebox';
 import { createPayLink, sourcesOf } from '../../commands/links.ts';
+import type { Ids } from '../../commands/ports.ts';
 import type { Chain } from '../../domain/chains.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import type { Link } from '../../domain/link.ts';
 import type { App } from '../../queries/apps.ts';
 import { type ListedLink, listedOf } from '../../queries/links.ts';
-import type { HttpDeps } from '../../src/api/deps.ts';
+import type { AccessDeps } from '../../src/api/auth.ts';
 import { unavailable } from '../../src/api/errors.ts';
-import { admitApp } from '../../src/api/rateLimits.ts';
-import { linkPath, payPath } from '../../src/api/resource.ts';
+import { admitApp, type Rates } from '../../src/api/rateLimits.ts';
+import { linkPath, type PayLinkDeps, payPath } from '../../src/api/resource.ts';
+import type { PaymentCreation } from '../../src/api/routes/createPayment.ts';
+import type { LinkDeps } from '../../src/api/routes/links.ts';
 import { Uuid } from '../../src/api/schemas/base.ts';
 import { entry, fields } from '../dashboard/forms.ts';
 import { type AnyForm, type AnyPage, form, page, type Shown, type Visit } from '../dashboard/page.ts';
@@ -19,6 +22,7 @@ import { noSuchPage } from '../dashboard/router.ts';
 import { notice } from '../parts/boxes.ts';
 import { chainName } from '../parts/cells.ts';
 import { emptyForm, type FormState, type Option, selectField, submit, textField } from '../parts/field.ts';
+import type { Site } from '../parts/frame.ts';
 import { bdi, html } from '../parts/html.ts';
 import { icon } from '../parts/icon.ts';
 import { withQuery } from '../parts/paths.ts';
@@ -153,7 +157,18 @@ const Filled = fields({
 
 type Visitor = Visit<'anyone', { readonly linkId: string }>;
 
-export function linkPages(deps: HttpDeps): readonly (AnyPage | AnyForm)[] {
+/** Needs of the pages of reusable links. */
+export interface PayLinkPagesDeps
+  extends Pick<PaymentCreation, 'createPayment'>,
+    Pick<AccessDeps, 'findApp'>,
+    Pick<PayLinkDeps, 'findProfile' | 'paymentSecrets'> {
+  readonly links: LinkDeps;
+  readonly rates: Rates;
+  readonly ids: Pick<Ids, 'eventId'>;
+  readonly site: Site;
+}
+
+export function linkPages(deps: PayLinkPagesDeps): readonly (AnyPage | AnyForm)[] {
   const { ids, site } = deps;
   const offers = ({ id }: Chain): boolean => site.chains.some((chain) => chain.id === id);
   // Payers cannot fill the log, and never take the place of payments that the app itself creates.
@@ -217,13 +232,13 @@ export function linkPages(deps: HttpDeps): readonly (AnyPage | AnyForm)[] {
 }
 
 /** A link that is none and one that was cut are answered alike. */
-async function existing({ links }: Pick<HttpDeps, 'links'>, linkId: string): Promise<Link> {
+async function existing({ links }: Pick<PayLinkPagesDeps, 'links'>, linkId: string): Promise<Link> {
   const link = await links.find(linkId);
   if (!link) throw noSuchPage();
   return link;
 }
 
-async function knownApp({ findApp }: Pick<HttpDeps, 'findApp'>, appId: string): Promise<App> {
+async function knownApp({ findApp }: Pick<PayLinkPagesDeps, 'findApp'>, appId: string): Promise<App> {
   const app = await findApp(appId);
   if (!app) throw unavailable('the settings of the app are not known here yet: try again', 5);
   return app;

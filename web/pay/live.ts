@@ -1,19 +1,26 @@
 /** Server-sent events (HTML standard, 9.2): an open page of a payment is told which version of it there is now. */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import Type from 'typebox';
 import type { PayerFacts } from '../../queries/payerFacts.ts';
-import type { HttpDeps } from '../../src/api/deps.ts';
-import type { PaymentListener } from '../../src/api/news.ts';
+import type { HttpLimits } from '../../src/api/middleware.ts';
+import type { PaymentListener, PaymentNews } from '../../src/api/news.ts';
+import type { PayLinkDeps } from '../../src/api/resource.ts';
 import { type AnyPage, page } from '../dashboard/page.ts';
 import { noSuchPage } from '../dashboard/router.ts';
+import type { PayerReads } from './payModel.ts';
 
-type Deps = Pick<HttpDeps, 'paymentNews' | 'payerFacts' | 'paymentSecrets' | 'limits'>;
+/** Needs of the news of an open payment page. */
+export interface PayNewsDeps extends Pick<PayerReads, 'payerFacts'>, Pick<PayLinkDeps, 'paymentSecrets'> {
+  readonly paymentNews: PaymentNews;
+  readonly limits: HttpLimits;
+}
 
 /** Until a browser that lost the connection comes back. */
 const retry_ms = 2_000;
 const heartbeat = ': here\n\n';
 
-export const livePage = (deps: Deps): AnyPage =>
+export const livePage = (deps: PayNewsDeps): AnyPage =>
   page({
     path: '/pay/{secret}/live',
     audience: 'anyone',
@@ -32,7 +39,7 @@ export const livePage = (deps: Deps): AnyPage =>
 
 /** Each version once, the present one first. Ends with the browser and with the service. */
 async function* versions(
-  { payerFacts, limits }: Deps,
+  { payerFacts, limits }: PayNewsDeps,
   paymentId: string,
   listener: PaymentListener,
   gone: AbortSignal,

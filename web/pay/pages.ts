@@ -3,20 +3,28 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Type from 'typebox';
-import { isRefusal } from '../../domain/decider.ts';
-import type { HttpDeps } from '../../src/api/deps.ts';
+import type { ChosenSource } from '../../commands/chooseSource.ts';
+import type { By } from '../../commands/handle.ts';
+import { isRefusal, type Refusal } from '../../domain/decider.ts';
+import type { Payment } from '../../domain/payment/state.ts';
 import { payPath } from '../../src/api/resource.ts';
 import { entry, fields } from '../dashboard/forms.ts';
 import { type AnyForm, type AnyPage, form, page, type Shown, type Visit } from '../dashboard/page.ts';
 import { noSuchPage } from '../dashboard/router.ts';
 import { colourSheet } from './colour.ts';
 import { framing } from './framing.ts';
-import { livePage } from './live.ts';
+import { livePage, type PayNewsDeps } from './live.ts';
 import type { PayModel } from './model.ts';
 import { payPage } from './page.ts';
 import { payModelOf } from './payModel.ts';
 import { receiptPage } from './receipt.ts';
-import { refundForm } from './refund.ts';
+import { type RefundFormDeps, refundForm } from './refund.ts';
+
+/** Needs of the pages of payments. */
+export interface PayPagesDeps extends RefundFormDeps, PayNewsDeps {
+  /** The payer's choice; the caller has the payment's link. */
+  readonly chooseSource: (paymentId: string, source: ChosenSource, by: By) => Promise<Payment | Refusal>;
+}
 
 /** `source` as the page's buttons have it: `8453 USDC`. */
 const Choice = fields({ source: entry(40), lang: Type.Optional(entry(16)) });
@@ -28,7 +36,7 @@ type ChoiceRequest = Visit<'anyone', { readonly secret: string }>;
  * @param again the page, as it is when the choice was refused
  */
 export const choiceForm = (
-  { chooseSource, paymentSecrets }: Pick<HttpDeps, 'chooseSource' | 'paymentSecrets'>,
+  { chooseSource, paymentSecrets }: Pick<PayPagesDeps, 'chooseSource' | 'paymentSecrets'>,
   again: (visit: ChoiceRequest, lang: string | undefined) => Promise<Shown>,
 ): AnyForm =>
   form({
@@ -73,7 +81,7 @@ type Asking = Visit<'anyone', { readonly secret: string }, { readonly lang?: str
 
 const params = Type.Object({ secret: Type.String({ maxLength: 200 }) });
 
-export function payPages(deps: HttpDeps): readonly (AnyPage | AnyForm)[] {
+export function payPages(deps: PayPagesDeps): readonly (AnyPage | AnyForm)[] {
   return [
     page({ path: '/pay/{secret}', audience: 'anyone', params, query: Asked, show: shownBy(deps, payPage) }),
     page({ path: '/pay/{secret}/receipt', audience: 'anyone', params, query: Asked, show: shownBy(deps, receiptPage) }),
@@ -100,12 +108,12 @@ export function payPages(deps: HttpDeps): readonly (AnyPage | AnyForm)[] {
 type Draw = (model: PayModel) => Shown['page'];
 
 const shownBy =
-  (deps: HttpDeps, draw: Draw) =>
+  (deps: PayPagesDeps, draw: Draw) =>
   (visit: Asking): Promise<Shown> =>
     shown(deps, draw, visit);
 
 /** @param refused whether what the payer chose just now cannot be */
-async function shown(deps: HttpDeps, draw: Draw, visit: Asking, refused = false): Promise<Shown> {
+async function shown(deps: PayPagesDeps, draw: Draw, visit: Asking, refused = false): Promise<Shown> {
   const model = await payModelOf(deps, visit, visit.query.lang);
   return { page: draw({ ...model, refused }), headers: framing(model.sites, model.facts.choiceOpen) };
 }

@@ -1,20 +1,38 @@
 /** What the pages of a payment are drawn from, for whoever has its link. */
+
 import { returnUrlOf } from '../../domain/merchant/profile.ts';
 import type { PaymentView } from '../../domain/payment/view.ts';
 import type { PayerFacts } from '../../queries/payerFacts.ts';
-import type { HttpDeps } from '../../src/api/deps.ts';
-import { linkPath, logoPath, payPath } from '../../src/api/resource.ts';
+import { linkPath, logoPath, type PayLinkDeps, payPath } from '../../src/api/resource.ts';
+import type { LinkDeps } from '../../src/api/routes/links.ts';
 import type { Visit } from '../dashboard/page.ts';
 import { noSuchPage } from '../dashboard/router.ts';
+import type { Site } from '../parts/frame.ts';
 import { languageOf } from './language.ts';
 import { sayIn } from './messages/index.ts';
 import { endedUnpaid, type PayModel, type Shop } from './model.ts';
+
+/** Reads for payers, who have a payment's link. */
+export interface PayerReads {
+  /** The payment as its payer sees it; null for an unknown id. */
+  readonly payerFacts: (paymentId: string) => Promise<PayerFacts | null>;
+  /** Origins that may show the app's payment pages in a frame. */
+  readonly embeddingSites: (appId: string) => Promise<readonly string[]>;
+}
+
+/** Needs of the pages that are drawn from one payment. */
+export interface PayModelDeps extends PayerReads, Pick<PayLinkDeps, 'paymentSecrets' | 'findProfile'> {
+  readonly links: LinkDeps;
+  readonly site: Site;
+  /** URL that opens a wallet to pay an amount in whole tokens; null for a payment without one. */
+  readonly walletLink: (payment: PaymentView, amount: string | null) => string | null;
+}
 
 // Whom a payment or a link is paid to, as its app's profile says.
 
 /** @param payment that its payer comes back from; null where there is none yet */
 export async function shopOf(
-  { findProfile }: Pick<HttpDeps, 'findProfile'>,
+  { findProfile }: Pick<PayLinkDeps, 'findProfile'>,
   appId: string,
   payment: Pick<PaymentView, 'paymentId' | 'orderId' | 'status'> | null,
 ): Promise<Shop> {
@@ -31,7 +49,7 @@ export async function shopOf(
 
 /** A secret of no payment and one that is none are answered alike. */
 export async function payModelOf(
-  deps: HttpDeps,
+  deps: PayModelDeps,
   { params: { secret }, languages }: Visit<'anyone', { readonly secret: string }>,
   lang: string | undefined,
 ): Promise<PayModel> {
@@ -51,7 +69,7 @@ export async function payModelOf(
 
 /** Anybody can write a link's id into a payment's metadata: it is a link of the payment's own app, or none. */
 async function linkOf(
-  { links }: Pick<HttpDeps, 'links'>,
+  { links }: Pick<PayModelDeps, 'links'>,
   { payment, situation }: PayerFacts,
 ): Promise<PayModel['madeWith']> {
   const linkId = payment.metadata?.['linkId'];
@@ -61,7 +79,10 @@ async function linkOf(
 }
 
 /** For what is still to be sent. */
-function walletLinkOf({ walletLink }: Pick<HttpDeps, 'walletLink'>, { payment, situation }: PayerFacts): string | null {
+function walletLinkOf(
+  { walletLink }: Pick<PayModelDeps, 'walletLink'>,
+  { payment, situation }: PayerFacts,
+): string | null {
   if (!situation.open) return null;
   return walletLink(
     payment,

@@ -5,10 +5,10 @@
 
 import type { VNode } from 'preact';
 import Type from 'typebox';
+import type { RefundAddresses } from '../../commands/refundAddress.ts';
 import { type ChainId, chainOf } from '../../domain/chains.ts';
 import { isRefusal, type Refusal } from '../../domain/decider.ts';
 import type { OwnMoney } from '../../domain/payment/refundOrder.ts';
-import type { HttpDeps } from '../../src/api/deps.ts';
 import { errorOfRefusal } from '../../src/api/errors.ts';
 import { payPath } from '../../src/api/resource.ts';
 import { entry, fields, refusedForm } from '../dashboard/forms.ts';
@@ -23,7 +23,7 @@ import { framing } from './framing.ts';
 import { help } from './help.ts';
 import { payDocument } from './layout.ts';
 import { type PayModel, shopName } from './model.ts';
-import { payModelOf } from './payModel.ts';
+import { type PayModelDeps, payModelOf } from './payModel.ts';
 import { line } from './toPayLine.ts';
 
 export interface RefundModel extends PayModel {
@@ -149,7 +149,12 @@ const Signed = fields({
 type Visitor = Visit<'anyone', { readonly secret: string }>;
 type Words = RefundModel['toSign'] | Refusal;
 
-export function refundForm(deps: HttpDeps): readonly (AnyPage | AnyForm)[] {
+/** Needs of the form for a refund's address. */
+export interface RefundFormDeps extends PayModelDeps {
+  readonly refundAddresses: RefundAddresses;
+}
+
+export function refundForm(deps: RefundFormDeps): readonly (AnyPage | AnyForm)[] {
   const { refundAddresses, paymentSecrets } = deps;
   const paymentOf = (secret: string): string => {
     const paymentId = paymentSecrets.paymentIdOf(secret);

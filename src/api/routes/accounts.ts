@@ -2,8 +2,7 @@
 
 import Type, { type Static } from 'typebox';
 import { isRefusal, type Refusal, refuse } from '../../../domain/decider.ts';
-import type { RegistrationRequest as Registration } from '../../accounts/accounts.ts';
-import type { HttpDeps } from '../deps.ts';
+import type { Accounts, RegistrationRequest as Registration } from '../../accounts/accounts.ts';
 import { type AnyRoute, ok, route } from '../router.ts';
 import { AppId, closed, NullableText, oneOf, orNull, Text, Time, Uuid } from '../schemas/base.ts';
 import { Settlement, SettlementRequest } from '../schemas/settings.ts';
@@ -166,8 +165,13 @@ export const ConfirmedResponse = Shape(
 
 const tag = 'Accounts';
 
+/** Needs of the routes of people: registration, sign-in, sessions. */
+export interface AccountRoutesDeps {
+  readonly accounts: Accounts;
+}
+
 /** Registering and signing in need no key: who asks is who can read the mail. */
-function entrance({ accounts }: HttpDeps): readonly AnyRoute[] {
+function entrance({ accounts }: AccountRoutesDeps): readonly AnyRoute[] {
   return [
     route({
       method: 'post',
@@ -241,7 +245,7 @@ function registrationOf(body: RegistrationRequest): Registration | Refusal {
 const ended = (count: number) => ok({ ended: count });
 const endedAnswer = { 200: { description: 'How many sessions ended', schema: EndedResponse } } as const;
 
-function sessions({ accounts }: HttpDeps): readonly AnyRoute[] {
+function sessions({ accounts }: AccountRoutesDeps): readonly AnyRoute[] {
   const common = { auth: 'person', errors: ['unauthenticated'] } as const;
   return [
     route({
@@ -287,7 +291,7 @@ function sessions({ accounts }: HttpDeps): readonly AnyRoute[] {
   ];
 }
 
-function registrations({ accounts }: HttpDeps): readonly AnyRoute[] {
+function registrations({ accounts }: AccountRoutesDeps): readonly AnyRoute[] {
   const common = { auth: 'person', errors: ['unauthenticated'] } as const;
   return [
     route({
@@ -333,7 +337,7 @@ function registrations({ accounts }: HttpDeps): readonly AnyRoute[] {
   ];
 }
 
-export const accountRoutes = (deps: HttpDeps): readonly AnyRoute[] => [
+export const accountRoutes = (deps: AccountRoutesDeps): readonly AnyRoute[] => [
   ...entrance(deps),
   ...sessions(deps),
   ...registrations(deps),

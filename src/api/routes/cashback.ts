@@ -1,9 +1,15 @@
 import Type, { type Static } from 'typebox';
-import { type CashbackRequest, type PaymentResult, paymentResults } from '../../../commands/payByCredit.ts';
+import {
+  type CashbackRequest,
+  type PayByCredit,
+  type PaymentResult,
+  paymentResults,
+} from '../../../commands/payByCredit.ts';
+import type { WithdrawCashback } from '../../../commands/withdrawCashback.ts';
 import { aboutMax } from '../../../domain/credit.ts';
 import { isRefusal } from '../../../domain/decider.ts';
+import type { Cashback, CashbackMovement } from '../../../queries/cashback.ts';
 import type { Access } from '../auth.ts';
-import type { HttpDeps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
 import { type AnyRoute, ok, route } from '../router.ts';
 import { Address, closed, Identifier, IdentifierOrNull, NullableText, oneOf, orNull, Time } from '../schemas/base.ts';
@@ -148,8 +154,25 @@ const messages: Readonly<Record<PaymentResult, string>> = {
   NOT_VALID_SIGN: 'the signature is not from_address’s over this request’s canonical text',
 };
 
+/** Buyers' credit. */
+export interface CashbackDeps {
+  /** Path of the calls below the public URL: empty, or a path like `/cashback`. */
+  readonly path: string;
+  readonly pay: PayByCredit;
+  /** Returns a merchant's cashback with at most `limit` of its newest payments. */
+  readonly of: (appId: string, limit: number) => Promise<Cashback>;
+  /** Returns at most `limit` of the newest receipts and withdrawals. */
+  readonly movements: (appId: string, limit: number) => Promise<readonly CashbackMovement[]>;
+}
+
+/** Needs of the routes of credit and cashback. */
+export interface CashbackRoutesDeps {
+  readonly cashback: CashbackDeps;
+  readonly withdrawCashback: WithdrawCashback;
+}
+
 /** Buyers pay by credit; merchants see what came. */
-export const cashbackRoutes = (deps: HttpDeps, { findApp }: Access): readonly AnyRoute[] => [
+export const cashbackRoutes = (deps: CashbackRoutesDeps, { findApp }: Access): readonly AnyRoute[] => [
   route({
     method: 'post',
     path: `${deps.cashback.path}${cashbackSignPath}`,

@@ -1,16 +1,16 @@
 /** POST of a payment: who may create it for which app, and how the answer tells a new one from a repeated order. */
 
 import Type, { type Static } from 'typebox';
-import type { NewPayment } from '../../../commands/createPayment.ts';
+import type { AppSettings, CreatedPayment, Creator, NewPayment } from '../../../commands/createPayment.ts';
 import type { By } from '../../../commands/handle.ts';
 import type { ChainId } from '../../../domain/chains.ts';
 import { isRefusal, type Refusal, refuse } from '../../../domain/decider.ts';
 import { formatAmount } from '../../../domain/money.ts';
 import type { Quote } from '../../../domain/payment/create.ts';
 import type { SourceTerms, TokenRef } from '../../../domain/payment/events.ts';
+import type { App, Caller } from '../../../queries/apps.ts';
 import { type Access, openApp, unauthenticated } from '../auth.ts';
-import type { App, Caller, HttpDeps } from '../deps.ts';
-import { createResources, viewAfter } from '../resource.ts';
+import { createResources, type PayLinkDeps, viewAfter } from '../resource.ts';
 import { type Answer, type AnyRoute, type Route, route } from '../router.ts';
 import { ChainId as ChainIdSchema, Decimal, DecimalOrNull, orNull, PaymentType, TokenSymbol } from '../schemas/base.ts';
 import * as queries from '../schemas/queries.ts';
@@ -107,8 +107,21 @@ interface CreateRequest {
   readonly by: By;
 }
 
+/** Creates payments and quotes them. */
+export interface PaymentCreation {
+  readonly createPayment: (request: NewPayment, app: AppSettings, caller: Creator) => Promise<CreatedPayment | Refusal>;
+  readonly quotePayment: (
+    request: NewPayment,
+    app: AppSettings,
+    caller: Pick<Creator, 'keyless'>,
+  ) => Promise<Quote | Refusal>;
+}
+
+/** Needs of the routes that create payments. */
+export type CreationRoutesDeps = PaymentCreation & PayLinkDeps;
+
 /** The two addresses at which payments are created. */
-export function creationRoutes(deps: HttpDeps, access: Access): readonly AnyRoute[] {
+export function creationRoutes(deps: CreationRoutesDeps, access: Access): readonly AnyRoute[] {
   const handle = createHandler(deps, access);
   const answers: Route['answers'] = {
     201: { description: 'Created', schema: responses.PaymentResponse, headers: ['Location'] },
@@ -155,7 +168,7 @@ export function creationRoutes(deps: HttpDeps, access: Access): readonly AnyRout
   ];
 }
 
-function createHandler(deps: HttpDeps, access: Access) {
+function createHandler(deps: CreationRoutesDeps, access: Access) {
   const { full, ofCreator } = createResources(deps);
   return async ({ body, query, caller, by }: CreateRequest): Promise<Answer | Refusal> => {
     const appId = body.appId ?? undefined;

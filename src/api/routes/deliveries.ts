@@ -1,5 +1,6 @@
-import { isRefusal, refuse } from '../../../domain/decider.ts';
-import type { HttpDeps } from '../deps.ts';
+import type { By } from '../../../commands/handle.ts';
+import { isRefusal, type Refusal, refuse } from '../../../domain/decider.ts';
+import type { DeliveryFilter, DeliveryPage, DeliveryRecord } from '../../../queries/deliveries.ts';
 import { type AnyRoute, ok, route } from '../router.ts';
 import * as schemas from '../schemas/deliveries.ts';
 import { pageSize } from '../schemas/queries.ts';
@@ -16,10 +17,28 @@ const notAcknowledged = refuse(
   '/acknowledged',
 );
 
-/** An app's webhook deliveries, and those that its owner asks for. */
-export const deliveryRoutes = (deps: HttpDeps): readonly AnyRoute[] => [...reading(deps), ...sending(deps)];
+/** Result of a redelivery. */
+export interface Redelivered {
+  readonly delivery: DeliveryRecord;
+  /** False for a repeated request: nothing was sent now. */
+  readonly sentNow: boolean;
+}
 
-const reading = (deps: HttpDeps): readonly AnyRoute[] => [
+/** Needs of the routes of webhook deliveries. The id of a delivery may be any text. `redeliver` and `sendTest` wait at most 10 s for the receiver. */
+export interface DeliveryRoutesDeps {
+  readonly listDeliveries: (appId: string, filter: DeliveryFilter) => Promise<DeliveryPage | Refusal>;
+  /** Null for a delivery of another app. */
+  readonly getDelivery: (appId: string, deliveryId: string) => Promise<DeliveryRecord | null>;
+  /** Sends after the owner was warned that the receiver may get it a second time. @throws ApiError rateLimited, Unavailable */
+  readonly redeliver: (appId: string, deliveryId: string, by: By) => Promise<Redelivered | Refusal>;
+  /** Sends to the URL in force. @throws ApiError rateLimited, Unavailable */
+  readonly sendTest: (appId: string, by: By) => Promise<DeliveryRecord | Refusal>;
+}
+
+/** An app's webhook deliveries, and those that its owner asks for. */
+export const deliveryRoutes = (deps: DeliveryRoutesDeps): readonly AnyRoute[] => [...reading(deps), ...sending(deps)];
+
+const reading = (deps: DeliveryRoutesDeps): readonly AnyRoute[] => [
   route({
     method: 'get',
     path: `${base}/deliveries`,
@@ -49,7 +68,7 @@ const reading = (deps: HttpDeps): readonly AnyRoute[] => [
   }),
 ];
 
-const sending = (deps: HttpDeps): readonly AnyRoute[] => [
+const sending = (deps: DeliveryRoutesDeps): readonly AnyRoute[] => [
   route({
     method: 'post',
     path: `${base}/deliveries/{id}/redeliver`,

@@ -1,12 +1,16 @@
 import type { AppEvent } from '../../../queries/feed.ts';
-import type { HttpDeps } from '../deps.ts';
 import type { Feed } from '../news.ts';
 import { type AnyRoute, ok, route, type Waiting } from '../router.ts';
 import { EventsQuery, pageMax } from '../schemas/queries.ts';
 import { EventsResponse } from '../schemas/responses.ts';
 
+/** Needs of the route of the feed. */
+export interface FeedRoutesDeps {
+  readonly feed: Feed;
+}
+
 /** The feed of an app's payment events: for shops without a public URL, and to recover what a webhook did not bring. */
-export const feedRoutes = ({ feed }: Pick<HttpDeps, 'feed'>): readonly AnyRoute[] => [
+export const feedRoutes = ({ feed }: Pick<FeedRoutesDeps, 'feed'>): readonly AnyRoute[] => [
   route({
     method: 'get',
     path: '/payment-api/events',

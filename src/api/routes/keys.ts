@@ -1,12 +1,13 @@
 import Type from 'typebox';
-import type { Changed } from '../../../commands/manageMerchant.ts';
+import type { Changed, ManageMerchant } from '../../../commands/manageMerchant.ts';
 import { isRefusal, type Refusal, refuse } from '../../../domain/decider.ts';
 import { keyScopes } from '../../../domain/merchant/events.ts';
 import { keyNameMax } from '../../../domain/merchant/keys.ts';
 import { type Instant, parseInstant } from '../../../domain/time.ts';
+import type { ChangesPage } from '../../../queries/appHistory.ts';
+import type { UsedKey } from '../../../queries/merchantAudit.ts';
 import type { Owner } from '../callers.ts';
-import type { HttpDeps } from '../deps.ts';
-import { issueKey } from '../issueKey.ts';
+import { type InForce, issueKey } from '../issueKey.ts';
 import { type Answer, type AnyRoute, ok, route } from '../router.ts';
 import { closed, oneOf, orNull, Time, TimeOrNull, TimeSent, Uuid } from '../schemas/base.ts';
 import { pageSize } from '../schemas/queries.ts';
@@ -93,10 +94,30 @@ const base = '/merchant-api/me';
 const errors = ['invalidRequest', 'unauthenticated', 'forbidden'] as const;
 const list = { 200: { description: 'The app’s keys', schema: KeysResponse } };
 
-/** An app's API keys and its history, for its owner. */
-export const keyRoutes = (deps: HttpDeps): readonly AnyRoute[] => [...issuing(deps), ...changing(deps), audit(deps)];
+/** Reads of an app's API keys and of its history. */
+export interface KeyReads {
+  /** Every key that the app ever had, oldest first. */
+  readonly listKeys: (appId: string) => Promise<readonly UsedKey[]>;
+  /** Changes of the app and its links with their authors, newest first. Refuses a forged cursor. */
+  readonly listChanges: (
+    appId: string,
+    page: { readonly limit: number; readonly cursor?: string | undefined },
+  ) => Promise<ChangesPage | Refusal>;
+}
 
-const issuing = (deps: HttpDeps): readonly AnyRoute[] => [
+/** Needs of the routes of an app's API keys and history. */
+export interface KeyRoutesDeps extends KeyReads, InForce {
+  readonly merchants: Pick<ManageMerchant, 'issueKey' | 'renameKey' | 'revokeKey'>;
+}
+
+/** An app's API keys and its history, for its owner. */
+export const keyRoutes = (deps: KeyRoutesDeps): readonly AnyRoute[] => [
+  ...issuing(deps),
+  ...changing(deps),
+  audit(deps),
+];
+
+const issuing = (deps: KeyRoutesDeps): readonly AnyRoute[] => [
   route({
     method: 'get',
     path: `${base}/keys`,
@@ -137,7 +158,7 @@ function readExpiry(text: string | null): Instant | null | Refusal {
     : (parseInstant(text) ?? refuse('invalidRequest', 'expiresAt must be an ISO 8601 time', '/expiresAt'));
 }
 
-const changing = (deps: HttpDeps): readonly AnyRoute[] => [
+const changing = (deps: KeyRoutesDeps): readonly AnyRoute[] => [
   route({
     method: 'post',
     path: `${base}/keys/{id}/rename`,
@@ -168,16 +189,16 @@ const changing = (deps: HttpDeps): readonly AnyRoute[] => [
   }),
 ];
 
-const keysAfter = async (deps: HttpDeps, caller: Owner, changed: Changed | Refusal): Promise<Answer | Refusal> =>
+const keysAfter = async (deps: KeyRoutesDeps, caller: Owner, changed: Changed | Refusal): Promise<Answer | Refusal> =>
   isRefusal(changed) ? changed : keysOf(deps, caller);
 
 /** From the log, which is never behind. */
-async function keysOf(deps: HttpDeps, { appId, developerId }: Owner): Promise<Answer> {
+async function keysOf(deps: KeyRoutesDeps, { appId, developerId }: Owner): Promise<Answer> {
   const keys = await deps.listKeys(appId);
   return ok({ data: keys.map((key) => ({ ...key, createdBy: actorText(key.createdBy, developerId) })) });
 }
 
-const audit = (deps: HttpDeps): AnyRoute =>
+const audit = (deps: KeyRoutesDeps): AnyRoute =>
   route({
     method: 'get',
     path: `${base}/audit`,

@@ -1,12 +1,12 @@
 /** Reusable payment links, for their app's owner. */
 
 import Type, { type Static } from 'typebox';
-import { type ChangedLink, openLinksMax } from '../../../commands/links.ts';
+import { type ChangedLink, type ManageLinks, openLinksMax } from '../../../commands/links.ts';
 import { isRefusal, type Refusal, refuse } from '../../../domain/decider.ts';
-import { linkTypes } from '../../../domain/link.ts';
-import { type ListedLink, listedOf } from '../../../queries/links.ts';
+import { type Link, linkTypes } from '../../../domain/link.ts';
+import { type LinkPage, type ListedLink, listedOf } from '../../../queries/links.ts';
 import type { Access } from '../auth.ts';
-import type { HttpDeps } from '../deps.ts';
+import type { InForce } from '../issueKey.ts';
 import { linkUrlOf } from '../resource.ts';
 import { type Answer, type AnyRoute, ok, route } from '../router.ts';
 import {
@@ -95,7 +95,24 @@ const tag = 'Merchant';
 const base = '/merchant-api/me/links';
 const errors = ['invalidRequest', 'unauthenticated', 'forbidden'] as const;
 
-export const linkRoutes = (deps: HttpDeps, { findApp }: Access): readonly AnyRoute[] => [
+/** Reusable payment links. */
+export interface LinkDeps extends ManageLinks {
+  /** Reads the log, so a link that was closed a moment ago is closed. Null for an unknown id. */
+  readonly find: (linkId: string) => Promise<Link | null>;
+  /** An app's links, newest first. */
+  readonly list: (
+    appId: string,
+    page: { readonly limit: number; readonly cursor?: string | undefined },
+  ) => Promise<LinkPage | Refusal>;
+}
+
+/** Needs of the routes of reusable payment links. */
+export interface LinkRoutesDeps extends InForce {
+  readonly links: LinkDeps;
+  readonly publicUrl: () => string;
+}
+
+export const linkRoutes = (deps: LinkRoutesDeps, { findApp }: Access): readonly AnyRoute[] => [
   route({
     method: 'get',
     path: base,
@@ -154,14 +171,21 @@ export const linkRoutes = (deps: HttpDeps, { findApp }: Access): readonly AnyRou
 ];
 
 /** Once the change can be read. */
-async function answered(deps: HttpDeps, status: number, changed: ChangedLink | Refusal): Promise<Answer | Refusal> {
+async function answered(
+  deps: LinkRoutesDeps,
+  status: number,
+  changed: ChangedLink | Refusal,
+): Promise<Answer | Refusal> {
   if (isRefusal(changed)) return changed;
   // Pages read links from the log: only the list may be behind.
   await deps.shown(changed).catch(() => {});
   return { status, body: linkResource(listedOf(changed.link), deps) };
 }
 
-const linkResource = ({ linkId, source, ...rest }: ListedLink, deps: Pick<HttpDeps, 'publicUrl'>): LinkResponse => ({
+const linkResource = (
+  { linkId, source, ...rest }: ListedLink,
+  deps: Pick<LinkRoutesDeps, 'publicUrl'>,
+): LinkResponse => ({
   id: linkId,
   url: linkUrlOf(deps, linkId),
   ...rest,

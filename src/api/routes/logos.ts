@@ -1,15 +1,20 @@
 import Type from 'typebox';
+import type { Logo } from '../../../commands/ports.ts';
 import { refuse } from '../../../domain/decider.ts';
-import type { HttpDeps } from '../deps.ts';
 import { type AnyRoute, route } from '../router.ts';
 
 const LogoPath = Type.Object({ digest: Type.String() }, { additionalProperties: false });
+
+/** Needs of the route of logos. */
+export interface LogoRoutesDeps {
+  readonly findLogo: (digest: string) => Promise<Logo | null>;
+}
 
 /**
  * Logos by the digest of their bytes: what is at an address never changes. The type is the service's own word, for the picture is its own
  * making; pages of shops may show it.
  */
-export const logoRoutes = (deps: Pick<HttpDeps, 'findLogo'>): readonly AnyRoute[] => [
+export const logoRoutes = (deps: Pick<LogoRoutesDeps, 'findLogo'>): readonly AnyRoute[] => [
   route({
     method: 'get',
     path: '/logos/{digest}',

@@ -1,5 +1,6 @@
 import { refuse } from '../../../domain/decider.ts';
-import type { HttpDeps } from '../deps.ts';
+import type { Stats, StatsPeriod } from '../../../queries/reports.ts';
+import type { ExportPayments } from '../exports.ts';
 import { type AnyRoute, ok, route } from '../router.ts';
 import { ExportQuery, StatsQuery } from '../schemas/queries.ts';
 import { StatsResponse } from '../schemas/responses.ts';
@@ -8,8 +9,14 @@ import { inUtc } from '../times.ts';
 const tag = 'Merchant';
 const errors = ['invalidRequest', 'unauthenticated', 'scope_insufficient'] as const;
 
+/** Needs of the routes of an app's statistics and exports. */
+export interface MerchantRoutesDeps {
+  readonly getStats: (appId: string, period: StatsPeriod) => Promise<Stats>;
+  readonly exportPayments: ExportPayments;
+}
+
 /** The merchant API: what an app's owner reads about it. */
-export const merchantRoutes = (deps: HttpDeps): readonly AnyRoute[] => [
+export const merchantRoutes = (deps: MerchantRoutesDeps): readonly AnyRoute[] => [
   route({
     method: 'get',
     path: '/merchant-api/me/stats',

@@ -1,13 +1,13 @@
 /** For balancers and monitoring: answered even under overload. */
+import type { Clock } from '../../../commands/ports.ts';
 import { type Instant, plus } from '../../../domain/time.ts';
-import type { HttpDeps, OperationsDeps } from '../deps.ts';
 import { type Answer, type AnyRoute, ok, route } from '../router.ts';
 import { HealthResponse, ReadinessResponse } from '../schemas/responses.ts';
 
 /** One answer for all who ask within its life, those who ask while it is being made among them. A failure is forgotten at once. */
 export function asked<V>(
   ask: () => Promise<V>,
-  { clock, life_ms }: { readonly clock: HttpDeps['clock']; readonly life_ms: number },
+  { clock, life_ms }: { readonly clock: Pick<Clock, 'now'>; readonly life_ms: number },
 ): () => Promise<V> {
   let last: { readonly answer: Promise<V>; until: Instant | null } | undefined;
   return () => {
@@ -50,11 +50,28 @@ const healthRoute = route({
   handle: async () => ok({ status: 'ok' }),
 });
 
-const sharedReadiness = ({ readiness, clock }: Pick<HttpDeps, 'readiness' | 'clock'>) =>
-  asked(readiness, { clock, life_ms: readinessLife_ms });
+/** Answer of a readiness check. */
+export interface Readiness {
+  readonly ready: boolean;
+  readonly checks: Readonly<Record<string, { readonly ok: boolean; readonly detail?: string }>>;
+}
+
+/** Needs of the routes for probes. */
+export interface ReadinessDeps {
+  readonly readiness: () => Promise<Readiness>;
+  readonly clock: Pick<Clock, 'now'>;
+}
+
+/** Needs of the routes of the operations port. */
+export interface OperationRoutesDeps extends ReadinessDeps {
+  /** Prometheus text. */
+  readonly metrics: () => Promise<string>;
+}
+
+const sharedReadiness = ({ readiness, clock }: ReadinessDeps) => asked(readiness, { clock, life_ms: readinessLife_ms });
 
 /** What anybody may ask: whether, and not why. */
-export function publicOperationRoutes(deps: Pick<HttpDeps, 'readiness' | 'clock'>): readonly AnyRoute[] {
+export function publicOperationRoutes(deps: ReadinessDeps): readonly AnyRoute[] {
   const readiness = sharedReadiness(deps);
   return [
     { ...healthRoute, anyOrigin: true },
@@ -84,7 +101,7 @@ export function publicOperationRoutes(deps: Pick<HttpDeps, 'readiness' | 'clock'
 }
 
 /** What the operations port answers; the public document leaves it out. */
-export function operationRoutes(deps: Pick<OperationsDeps, 'readiness' | 'metrics' | 'clock'>): readonly AnyRoute[] {
+export function operationRoutes(deps: OperationRoutesDeps): readonly AnyRoute[] {
   const readiness = sharedReadiness(deps);
   const inside = { method: 'get', auth: 'none', answers: {}, errors: [], always: true, doc: null } as const;
   return [

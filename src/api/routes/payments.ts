@@ -1,12 +1,13 @@
-import type { PayinHint } from '../../../commands/recordPayin.ts';
-import { parseAsOf } from '../../../domain/asOf.ts';
+import type { By } from '../../../commands/handle.ts';
+import type { PayinHint, PaymentRef, RegisteredPayin } from '../../../commands/recordPayin.ts';
+import { type AsOf, parseAsOf } from '../../../domain/asOf.ts';
 import { isRefusal, type Refusal, refuse } from '../../../domain/decider.ts';
 import type { PaymentTransaction } from '../../../domain/payment/transactions.ts';
 import type { PaymentView } from '../../../domain/payment/view.ts';
-import { paymentIdIn } from '../../../queries/getPayment.ts';
+import { type PaymentAsOf, paymentIdIn } from '../../../queries/getPayment.ts';
+import type { PaymentFilter, PaymentPage } from '../../../queries/listPayments.ts';
 import { type Access, openApp, unauthenticated } from '../auth.ts';
-import type { HttpDeps, PaymentFilter } from '../deps.ts';
-import { createResources, publicResource, type Resources, viewAfter } from '../resource.ts';
+import { createResources, type PayLinkDeps, publicResource, type Resources, viewAfter } from '../resource.ts';
 import { type AnyRoute, ok, route } from '../router.ts';
 import * as queries from '../schemas/queries.ts';
 import * as requests from '../schemas/requests.ts';
@@ -17,13 +18,29 @@ const tag = 'Payments';
 /** Another app's payment is answered like one that does not exist. */
 const noPayment = refuse('paymentNotFound', 'no payment has this id: check it against the create response', '/id');
 
+/** Reads of payments. */
+export interface PaymentReads {
+  /** Finds a payment from the moment of its creation, as `getPaymentByOrder` does. */
+  readonly getPayment: (paymentId: string) => Promise<PaymentView | null>;
+  /** The payment at an earlier moment; null for an unknown id. */
+  readonly getPaymentAsOf: (paymentId: string, asOf: AsOf) => Promise<PaymentAsOf | null>;
+  readonly getPaymentByOrder: (appId: string, orderId: string) => Promise<PaymentView | null>;
+  readonly listPayments: (filter: PaymentFilter) => Promise<PaymentPage | Refusal>;
+  readonly listTransactions: (paymentId: string) => Promise<readonly PaymentTransaction[]>;
+}
+
+/** Needs of the routes that read payments and register payins. */
+export interface PaymentRoutesDeps extends PaymentReads, PayLinkDeps {
+  readonly registerPayin: (own: PaymentRef, hint: PayinHint, by: By) => Promise<RegisteredPayin | Refusal>;
+}
+
 /** The payment API but for creation: read, list, register a payin. */
-export function paymentRoutes(deps: HttpDeps, access: Access): readonly AnyRoute[] {
+export function paymentRoutes(deps: PaymentRoutesDeps, access: Access): readonly AnyRoute[] {
   const { full } = createResources(deps);
   return [...reading(deps, full), registering(deps, full, access), transactions(deps)];
 }
 
-async function find({ getPayment }: Pick<HttpDeps, 'getPayment'>, text: string): Promise<PaymentView | null> {
+async function find({ getPayment }: Pick<PaymentRoutesDeps, 'getPayment'>, text: string): Promise<PaymentView | null> {
   const id = paymentIdIn(text);
   return id === undefined ? null : getPayment(id);
 }
@@ -36,7 +53,7 @@ interface AskedAsOf {
 }
 
 async function findAsOf(
-  { getPaymentAsOf }: Pick<HttpDeps, 'getPaymentAsOf'>,
+  { getPaymentAsOf }: Pick<PaymentRoutesDeps, 'getPaymentAsOf'>,
   { text, asOf, appId }: AskedAsOf,
 ): Promise<PaymentView | Refusal> {
   const moment = parseAsOf(asOf);
@@ -51,7 +68,7 @@ async function findAsOf(
   );
 }
 
-function reading(deps: HttpDeps, full: Resources['full']): readonly AnyRoute[] {
+function reading(deps: PaymentRoutesDeps, full: Resources['full']): readonly AnyRoute[] {
   return [
     route({
       method: 'get',
@@ -116,7 +133,7 @@ function reading(deps: HttpDeps, full: Resources['full']): readonly AnyRoute[] {
 
 const noOrder = refuse('paymentNotFound', 'the app has no payment with this orderId', '/orderId');
 
-function registering(deps: HttpDeps, full: Resources['full'], access: Access): AnyRoute {
+function registering(deps: PaymentRoutesDeps, full: Resources['full'], access: Access): AnyRoute {
   return route({
     method: 'post',
     path: '/payment-api/payments/{id}/payin',
@@ -160,14 +177,14 @@ const asSpelled = (refusal: Refusal, { fromAddress }: requests.PaymentUpdateRequ
   refusal.pointer === '/fromAddress' && !fromAddress ? { ...refusal, pointer: '/senderAddress' } : refusal;
 
 /** A payment that needs a key and one that does not exist are answered alike. */
-async function appOfKeyless(deps: HttpDeps, access: Access, id: string): Promise<string> {
+async function appOfKeyless(deps: PaymentRoutesDeps, access: Access, id: string): Promise<string> {
   const view = await find(deps, id);
   const app = view?.keyless ? await openApp(access, view.appId) : null;
   if (app) return app.appId;
   throw unauthenticated('only a payment that was created without a key takes a payin without one: send the API key');
 }
 
-function transactions(deps: HttpDeps): AnyRoute {
+function transactions(deps: PaymentRoutesDeps): AnyRoute {
   return route({
     method: 'get',
     path: '/payment-api/payments/{id}/transactions',

@@ -1,14 +1,16 @@
 import Type from 'typebox';
-import { packOf } from '../../../commands/heads/evidence.ts';
+import { type FindEvidence, packOf } from '../../../commands/heads/evidence.ts';
+import type { HeadKeySince } from '../../../commands/heads/sign.ts';
+import type { Clock } from '../../../commands/ports.ts';
 import { isRefusal, refuse } from '../../../domain/decider.ts';
 import type { HeadsEvent } from '../../../domain/heads/events.ts';
 import { paymentIdIn } from '../../../queries/getPayment.ts';
-import { briefly } from '../../lib/cache.ts';
-import type { HttpDeps } from '../deps.ts';
+import { ttlCache } from '../../lib/cache.ts';
 import { type AnyRoute, ok, route } from '../router.ts';
 import { closed, oneOf, Time } from '../schemas/base.ts';
 import { limit, pageSize } from '../schemas/queries.ts';
 import { PaymentPath } from '../schemas/requests.ts';
+import type { PaymentReads } from './payments.ts';
 
 // Signed heads of the log, and evidence of payments.
 
@@ -115,13 +117,29 @@ const noHead = refuse('notFound', 'no head is signed yet: try again in some minu
 const noEntry = refuse('notFound', 'no entry has this number: the newest is at /payment-api/proof/head', '/number');
 const noPayment = refuse('paymentNotFound', 'no payment has this id: check it against the create response', '/id');
 
+/** Signed heads of the log. */
+export interface ProofDeps {
+  /** Null before the first. @throws Unavailable */
+  readonly newest: () => Promise<HeadsEvent | null>;
+  /** Entries from a number on, oldest first. @throws Unavailable */
+  readonly entries: (from: number, max: number) => Promise<readonly HeadsEvent[]>;
+  readonly keys: () => Promise<readonly HeadKeySince[]>;
+  readonly evidence: FindEvidence;
+}
+
+/** Needs of the routes of the signed log head. */
+export interface ProofRoutesDeps extends Pick<PaymentReads, 'getPayment'> {
+  readonly proof: ProofDeps;
+  readonly clock: Pick<Clock, 'now'>;
+}
+
 /** What anybody may keep of the log, and what an app may take with it of its payments. */
-export function proofRoutes(deps: HttpDeps): readonly AnyRoute[] {
-  const head = briefly(() => deps.proof.newest(), deps.clock);
+export function proofRoutes(deps: ProofRoutesDeps): readonly AnyRoute[] {
+  const head = ttlCache(() => deps.proof.newest(), deps.clock);
   return [...heads(deps, () => head('newest')), evidence(deps)];
 }
 
-function heads({ proof }: HttpDeps, newestHead: () => Promise<HeadsEvent | null>): readonly AnyRoute[] {
+function heads({ proof }: ProofRoutesDeps, newestHead: () => Promise<HeadsEvent | null>): readonly AnyRoute[] {
   const common = { method: 'get', auth: 'optional', anyOrigin: true } as const;
   return [
     route({
@@ -193,7 +211,7 @@ function heads({ proof }: HttpDeps, newestHead: () => Promise<HeadsEvent | null>
   ];
 }
 
-function evidence({ proof, getPayment }: HttpDeps): AnyRoute {
+function evidence({ proof, getPayment }: ProofRoutesDeps): AnyRoute {
   return route({
     method: 'get',
     path: '/payment-api/payments/{id}/evidence',

@@ -1,13 +1,11 @@
-import type { RefundedPayment } from '../../../commands/refunds.ts';
+import type { RefundedPayment, Refunds } from '../../../commands/refunds.ts';
 import { findChain, tokenAt } from '../../../domain/chains.ts';
 import { isRefusal, type Refusal, refuse } from '../../../domain/decider.ts';
 import { formatAmount, parseAmount } from '../../../domain/money.ts';
-import { refundResource } from '../../../domain/payment/payload.ts';
 import type { RefundOrder } from '../../../domain/payment/refundOrder.ts';
 import type { Held } from '../../../domain/payment/refundQuote.ts';
-import { refundView, refundViews } from '../../../domain/payment/view.ts';
+import { refundResource, refundView, refundViews } from '../../../domain/payment/view.ts';
 import { paymentIdIn } from '../../../queries/getPayment.ts';
-import type { HttpDeps } from '../deps.ts';
 import { type AnyRoute, ok, route } from '../router.ts';
 import { RefundRequest, RefundsOrdered, RefundsResponse } from '../schemas/refunds.ts';
 import { PaymentPath } from '../schemas/requests.ts';
@@ -16,8 +14,13 @@ const tag = 'Refunds';
 const noPayment = refuse('paymentNotFound', 'no payment has this id: check it against the create response', '/id');
 const ownErrors = ['invalidRequest', 'unauthenticated', 'scope_insufficient', 'paymentNotFound'] as const;
 
+/** Needs of the routes of refunds. */
+export interface RefundRoutesDeps {
+  readonly refunds: Refunds;
+}
+
 /** Money that the service holds goes back to whoever sent it. */
-export const refundRoutes = ({ refunds }: Pick<HttpDeps, 'refunds'>): readonly AnyRoute[] => [
+export const refundRoutes = ({ refunds }: Pick<RefundRoutesDeps, 'refunds'>): readonly AnyRoute[] => [
   route({
     method: 'get',
     path: '/payment-api/payments/{id}/refunds',

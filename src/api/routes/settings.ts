@@ -1,13 +1,12 @@
-import type { Changed, SettlementRequest } from '../../../commands/manageMerchant.ts';
+import type { Changed, ManageMerchant, SettlementRequest } from '../../../commands/manageMerchant.ts';
 import { findChain } from '../../../domain/chains.ts';
 import { isRefusal, type Refusal, refuse } from '../../../domain/decider.ts';
 import type { FeeTier } from '../../../domain/merchant/events.ts';
 import { formatAmount, microUsdDecimals } from '../../../domain/money.ts';
 import { shownPolicy } from '../../../domain/payment/amountPolicy.ts';
-import type { ShownWallet } from '../../../queries/apps.ts';
-import type { Settings } from '../../../queries/settings.ts';
+import type { OwnApp, Settings, ShownWallet } from '../../../queries/apps.ts';
 import { pictureMax_bytes, pictureTypes } from '../../images/accepted.ts';
-import type { HttpDeps } from '../deps.ts';
+import type { InForce } from '../issueKey.ts';
 import { type Answer, type AnyRoute, ok, type Route, route } from '../router.ts';
 import type { SettingsResponse } from '../schemas/settings.ts';
 import * as schemas from '../schemas/settings.ts';
@@ -60,8 +59,32 @@ const tag = 'Merchant';
 const base = '/merchant-api/me';
 const errors = ['invalidRequest', 'unauthenticated', 'forbidden'] as const;
 
+/** Reads of settings, for people who have signed in. */
+export interface SettingsReads {
+  readonly getSettings: (appId: string) => Promise<Settings | null>;
+  /** The apps of a person, with their names. */
+  readonly listApps: (developerId: string) => Promise<readonly OwnApp[]>;
+}
+
+/** Needs of the routes of an app's settings. */
+export interface SettingsRoutesDeps extends SettingsReads, InForce {
+  readonly merchants: Pick<
+    ManageMerchant,
+    | 'setProfile'
+    | 'setLogo'
+    | 'requestSettlement'
+    | 'cancelSettlement'
+    | 'setPayFrom'
+    | 'setPolicy'
+    | 'setEmbeddingSites'
+    | 'setWebhookUrl'
+    | 'rotateSecret'
+  >;
+  readonly publicUrl: () => string;
+}
+
 /** What an app's owner reads and changes of it. */
-export const settingsRoutes = (deps: HttpDeps): readonly AnyRoute[] => [
+export const settingsRoutes = (deps: SettingsRoutesDeps): readonly AnyRoute[] => [
   ...reading(deps),
   ...branding(deps),
   ...settlement(deps),
@@ -76,19 +99,23 @@ const answers: Route['answers'] = {
 };
 
 /** The settings as they are once the change can be read. */
-async function shownAfter(deps: HttpDeps, appId: string, changed: Changed | Refusal): Promise<Answer | Refusal> {
+async function shownAfter(
+  deps: SettingsRoutesDeps,
+  appId: string,
+  changed: Changed | Refusal,
+): Promise<Answer | Refusal> {
   if (isRefusal(changed)) return changed;
   await deps.shown(changed);
   return settingsOf(deps, appId);
 }
 
-async function settingsOf(deps: HttpDeps, appId: string): Promise<Answer | Refusal> {
+async function settingsOf(deps: SettingsRoutesDeps, appId: string): Promise<Answer | Refusal> {
   const settings = await deps.getSettings(appId);
   if (!settings) return refuse('unavailable', 'the settings of the app are not known here yet: try again');
   return ok(settingsResource(settings, deps.publicUrl()));
 }
 
-const reading = (deps: HttpDeps): readonly AnyRoute[] => [
+const reading = (deps: SettingsRoutesDeps): readonly AnyRoute[] => [
   route({
     method: 'get',
     path: base,
@@ -113,7 +140,7 @@ const reading = (deps: HttpDeps): readonly AnyRoute[] => [
   }),
 ];
 
-const branding = (deps: HttpDeps): readonly AnyRoute[] => [
+const branding = (deps: SettingsRoutesDeps): readonly AnyRoute[] => [
   route({
     method: 'post',
     path: `${base}/profile`,
@@ -152,7 +179,7 @@ const branding = (deps: HttpDeps): readonly AnyRoute[] => [
   }),
 ];
 
-const settlement = (deps: HttpDeps): readonly AnyRoute[] => [
+const settlement = (deps: SettingsRoutesDeps): readonly AnyRoute[] => [
   route({
     method: 'post',
     path: `${base}/settlement`,
@@ -193,7 +220,7 @@ export function readWallet(body: schemas.SettlementRequest): SettlementRequest |
   return { chainId: chain.id, tokenSymbol: body.tokenSymbol.toUpperCase(), receiverAddress, receiverMemo };
 }
 
-const payFrom = (deps: HttpDeps): AnyRoute =>
+const payFrom = (deps: SettingsRoutesDeps): AnyRoute =>
   route({
     method: 'post',
     path: `${base}/pay-from`,
@@ -212,7 +239,7 @@ const payFrom = (deps: HttpDeps): AnyRoute =>
       shownAfter(deps, appId, await deps.merchants.setPayFrom(appId, body.payFrom, by)),
   });
 
-const policy = (deps: HttpDeps): AnyRoute =>
+const policy = (deps: SettingsRoutesDeps): AnyRoute =>
   route({
     method: 'post',
     path: `${base}/policy`,
@@ -231,7 +258,7 @@ const policy = (deps: HttpDeps): AnyRoute =>
       shownAfter(deps, appId, await deps.merchants.setPolicy(appId, body, by)),
   });
 
-const embedding = (deps: HttpDeps): AnyRoute =>
+const embedding = (deps: SettingsRoutesDeps): AnyRoute =>
   route({
     method: 'post',
     path: `${base}/embedding`,
@@ -249,7 +276,7 @@ const embedding = (deps: HttpDeps): AnyRoute =>
       shownAfter(deps, appId, await deps.merchants.setEmbeddingSites(appId, body.sites, by)),
   });
 
-const webhook = (deps: HttpDeps): readonly AnyRoute[] => [
+const webhook = (deps: SettingsRoutesDeps): readonly AnyRoute[] => [
   route({
     method: 'post',
     path: `${base}/webhook`,

@@ -17,7 +17,7 @@ import {
   refusalIn,
   wireRequest,
 } from './jsonRpc.ts';
-import { Crowded, type Leave, type NodeLimits, type Priority } from './limiter.ts';
+import { type NodeLimits, type Permit, type Priority, QueueFull } from './limiter.ts';
 import type { NodeLine } from './lines.ts';
 
 /** What the public nodes of Base and Optimism take. */
@@ -161,12 +161,12 @@ export function createExchange(options: ExchangeOptions): Exchange {
   const { url, timeout_ms, answerMax_bytes = answerUsualMax_bytes, line, random } = options;
   const post = createPost(url, answerMax_bytes);
 
-  async function leaveFor(cost: number, asking: Asking, left_ms: number): Promise<Leave> {
+  async function permitFor(cost: number, asking: Asking, left_ms: number): Promise<Permit> {
     const patience_ms = Math.max(0, Math.min(asking.patience_ms ?? left_ms, left_ms));
     try {
-      return await line.limiter.leave({ ...asking, cost, patience_ms });
+      return await line.limiter.acquire({ ...asking, cost, patience_ms });
     } catch (error) {
-      throw error instanceof Crowded ? new NoAnswer('limited', error.message) : error;
+      throw error instanceof QueueFull ? new NoAnswer('limited', error.message) : error;
     }
   }
 
@@ -180,11 +180,11 @@ export function createExchange(options: ExchangeOptions): Exchange {
     const tries = { limited: once ? againMost.limited : 0, lags: 0, passes: 0 };
     try {
       for (;;) {
-        const leave = await leaveFor(request.cost, asking, timeout_ms - (performance.now() - begun_ms));
+        const permit = await permitFor(request.cost, asking, timeout_ms - (performance.now() - begun_ms));
         const outcome = await post(request.body, end.signal).then(read, broken);
         const { last, again, limited } = outcome;
-        if (limited) line.limiter.refused(leave, limited.retryAfter_ms);
-        else if (!(last instanceof NoAnswer)) line.limiter.taken(leave);
+        if (limited) line.limiter.refused(permit, limited.retryAfter_ms);
+        else if (!(last instanceof NoAnswer)) line.limiter.taken(permit);
         if (again === undefined || tries[again] === againMost[again]) return settled(last);
         // For more calls the limiter waits.
         if (again !== 'limited') {

@@ -114,13 +114,13 @@ export interface LimiterDeps {
   random(): number;
 }
 
-/** The node takes no call within the time that this one could wait. */
-export class Crowded extends Error {
-  override readonly name = 'Crowded';
+/** The queue's wait is longer than the call's patience, or the queue is full. */
+export class QueueFull extends Error {
+  override readonly name = 'QueueFull';
 }
 
-/** Leave to send one call; it is told what came of it. */
-export interface Leave {
+/** Permit to send one call. Report its end by `taken` or `refused`. */
+export interface Permit {
   readonly number: number;
   readonly cost: number;
 }
@@ -129,18 +129,18 @@ export interface Wanted {
   /** In usual calls. */
   readonly cost: number;
   readonly priority: Priority;
-  /** Longest wait for leave. */
+  /** Maximum wait for a permit. */
   readonly patience_ms: number;
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface Limiter {
-  /** @throws Crowded, at once where the wait is known to be too long; what the signal was aborted with */
-  leave(wanted: Wanted): Promise<Leave>;
+  /** Waits for a permit. @throws QueueFull, at once if the wait is known to be too long; the reason of an aborted signal */
+  acquire(wanted: Wanted): Promise<Permit>;
   /** The node took the call, whatever it answered. */
-  taken(leave: Leave): void;
+  taken(permit: Permit): void;
   /** The node refused the call because there were too many. @param retryAfter_ms what it asks to wait, if it does */
-  refused(leave: Leave, retryAfter_ms?: number): void;
+  refused(permit: Permit, retryAfter_ms?: number): void;
   /** How many calls the node has taken so far. */
   takenSoFar(): number;
   /** How long a usual call would wait now. */
@@ -173,7 +173,7 @@ export function createLimiter({ ticker, random }: LimiterDeps): Limiter {
 
   const paused_ms = (): number => Math.max(0, pausedUntil_ms - ticker.now_ms());
 
-  function give(cost: number): Leave {
+  function give(cost: number): Permit {
     pace.spend(cost);
     given += 1;
     return { number: given, cost };
@@ -194,7 +194,7 @@ export function createLimiter({ ticker, random }: LimiterDeps): Limiter {
     }
   }
 
-  const wait = ({ cost, priority, patience_ms, signal }: Wanted): Promise<Leave> =>
+  const wait = ({ cost, priority, patience_ms, signal }: Wanted): Promise<Permit> =>
     new Promise((resolve, reject) => {
       const abort = () => giveUp(signal?.reason);
       const waiting: Waiting = {
@@ -214,7 +214,7 @@ export function createLimiter({ ticker, random }: LimiterDeps): Limiter {
         reject(why);
         serve();
       };
-      const calmDown = ticker.after(patience_ms, () => giveUp(new Crowded('it takes no more calls for now')));
+      const calmDown = ticker.after(patience_ms, () => giveUp(new QueueFull('it takes no more calls for now')));
       signal?.addEventListener('abort', abort, { once: true });
       line.add(priority, waiting);
       serve();
@@ -224,13 +224,13 @@ export function createLimiter({ ticker, random }: LimiterDeps): Limiter {
     paused_ms() + pace.wait_ms(cost, line.before(priority, cost));
 
   return {
-    async leave(wanted) {
+    async acquire(wanted) {
       const { cost, priority, patience_ms, signal } = wanted;
       signal?.throwIfAborted();
       const wait_ms = waitFor_ms(priority, cost);
       if (wait_ms === 0 && !line.first()) return give(cost);
-      if (wait_ms > patience_ms) throw new Crowded(`it takes the next call in ${Math.ceil(wait_ms)} ms`);
-      if (line.length(priority) >= waitingMax) throw new Crowded(`${waitingMax} calls wait for it`);
+      if (wait_ms > patience_ms) throw new QueueFull(`it takes the next call in ${Math.ceil(wait_ms)} ms`);
+      if (line.length(priority) >= waitingMax) throw new QueueFull(`${waitingMax} calls wait for it`);
       return wait(wanted);
     },
 

@@ -15,8 +15,8 @@ import {
 } from '../ports.ts';
 import { callsAtOnce, solanaChain, solanaChainId } from './config.ts';
 import { type Landed, landedEach, TransactionUnreadable } from './landed.ts';
-import { untilThere } from './patience.ts';
 import { accountsOf, type Block, blockAt } from './reads.ts';
+import { untilThere } from './retryBehindNode.ts';
 import { RpcFailed, type SolanaNode, type SolanaRpc } from './rpc.ts';
 import { tokenAccountIn, tokenAccountOf } from './tokenProgram.ts';
 import { type Seen, signaturesOf } from './transactions.ts';

@@ -1,8 +1,8 @@
 import { type ChainNode, RpcFailed } from '../node/jsonRpc.ts';
 import { type ChainRpc, type ChainRpcOptions, createChainRpc } from '../node/nodes.ts';
 import { type SolanaConfig, solanaChain } from './config.ts';
-import { patiently } from './patience.ts';
 import { accountsOf, codes } from './reads.ts';
+import { retryBehindNode } from './retryBehindNode.ts';
 import { isMint } from './tokenProgram.ts';
 import { statusOf } from './transactions.ts';
 
@@ -19,7 +19,7 @@ export const createSolanaRpc = ({
   lines,
 }: Pick<SolanaConfig, 'chainId' | 'rpcUrls' | 'agree' | 'callTimeout_ms'> &
   Pick<ChainRpcOptions, 'lines'>): SolanaRpc =>
-  patiently(
+  retryBehindNode(
     createChainRpc({
       chainId,
       rpcUrls,

@@ -8,8 +8,7 @@ import {
   dueWithdrawals,
   getCashback,
 } from '../../../queries/cashback.ts';
-import type { CashbackDeps } from '../../api/deps.ts';
-import { cashbackSignPath } from '../../api/routes/cashback.ts';
+import { type CashbackDeps, cashbackSignPath } from '../../api/routes/cashback.ts';
 import { createMessageSigners } from '../../chains/messages.ts';
 import type { Core } from '../../core.ts';
 import type { RoleWorker } from '../run.ts';

@@ -5,7 +5,7 @@ import { coveredCategories, HeadKeyMissing, newestHead } from '../../../commands
 import { assert } from '../../../domain/decider.ts';
 import { epochMs, hour_ms, type Instant, minute_ms } from '../../../domain/time.ts';
 import { brokenChains, type Core } from '../../core.ts';
-import { once } from '../../lib/throttle.ts';
+import { throttle } from '../../lib/throttle.ts';
 import { createHeadTree } from '../../postgres/headTree.ts';
 import { followForAnchors, followForHeads } from './heads.ts';
 
@@ -22,8 +22,10 @@ export async function runHeads(core: Core, signal: AbortSignal): Promise<void> {
 
 function signHeadsHere(core: Core, signal: AbortSignal): Promise<void> {
   const { store, clock, config, database, leases, telemetry, workHandle, headKeys } = core;
-  const alarm = once(told_ms, clock, String, (message: string) => telemetry.alarm('headDiffers', {}, message));
-  const keyMissing = once(told_ms, clock, String, (message: string) => telemetry.alarm('headKeyMissing', {}, message));
+  const alarm = throttle(told_ms, clock, String, (message: string) => telemetry.alarm('headDiffers', {}, message));
+  const keyMissing = throttle(told_ms, clock, String, (message: string) =>
+    telemetry.alarm('headKeyMissing', {}, message),
+  );
   const deps = {
     store: store.workers,
     codec: eventCodec,
@@ -55,7 +57,7 @@ async function anchorHeads(core: Core, signal: AbortSignal): Promise<void> {
   assert(account !== undefined, 'configuration names a chain that is served');
   const every_ms = every_hours * hour_ms;
   const reading = { store: store.workers, codec: eventCodec };
-  const alarm = once(told_ms, clock, String, (message: string) =>
+  const alarm = throttle(told_ms, clock, String, (message: string) =>
     telemetry.alarm('headNotAnchored', { chainId }, message),
   );
   await followForAnchors(
@@ -75,7 +77,7 @@ async function anchorHeads(core: Core, signal: AbortSignal): Promise<void> {
 async function watchHeads(core: Core, signal: AbortSignal): Promise<void> {
   const { clock, config, telemetry } = core;
   const most_ms = 2 * config.heads.every_min * minute_ms + patience_ms;
-  const tell = once(
+  const tell = throttle(
     told_ms,
     clock,
     () => 'stale',

@@ -3,7 +3,7 @@ import type { Clock } from '../../../commands/ports.ts';
 import { epochMs, minute_ms } from '../../../domain/time.ts';
 import { RpcFailed } from '../../chains/node/jsonRpc.ts';
 import { ChainUnavailable } from '../../chains/node/nodes.ts';
-import { once } from '../../lib/throttle.ts';
+import { throttle } from '../../lib/throttle.ts';
 import type { Telemetry } from '../../process/telemetry.ts';
 
 export interface UnavailableReasons {
@@ -30,7 +30,7 @@ export function createUnavailableReasons(
   telemetry: Pick<Telemetry, 'alarm' | 'logger'>,
 ): UnavailableReasons {
   const newest = new Map<number, { readonly text: string; readonly at_ms: number }>();
-  const alarm = once(
+  const alarm = throttle(
     minute_ms,
     clock,
     ({ chainId, node, method }: Reason) => `${chainId} ${node} ${method}`,
@@ -41,7 +41,7 @@ export function createUnavailableReasons(
         `a caller was answered 503, because ${node} did not answer ${method}: ${answer}`,
       ),
   );
-  const log = once(minute_ms, clock, String, (reason: string) =>
+  const log = throttle(minute_ms, clock, String, (reason: string) =>
     telemetry.logger.warn({ reason }, 'a caller was answered 503'),
   );
 

@@ -1,4 +1,4 @@
-/** Whether a final pass may call a transfer final: enough nodes show it, and what only shallow blocks hold stays within its bound. */
+/** Decides whether a final pass confirms a transfer: enough nodes prove it, and the sum in shallow blocks stays within its bound. */
 
 import type { Ingester, Pass, TransferLog } from '../../../commands/chainPorts.ts';
 import type { Clock } from '../../../commands/ports.ts';
@@ -7,29 +7,29 @@ import { type Transfer, transferId } from '../../../domain/payment/events.ts';
 import { epochMs, minute_ms } from '../../../domain/time.ts';
 import { boundedTimes } from '../../lib/cache.ts';
 
-export interface ConfirmingDeps {
+export interface ConfirmationGateDeps {
   readonly ingester: Pick<Ingester, 'agreed' | 'exposureMax_usd'>;
   readonly clock: Pick<Clock, 'now'>;
-  /** Confirmed money, in micro-USD, in blocks that the deepest pass has not come past; as far as the read models know. */
+  /** Confirmed amounts, in micro-USD, in blocks that the deepest pass has not reached, as the read models know them. */
   readonly unfinalised: () => Promise<bigint>;
   readonly alarm: (reason: string, facts: Readonly<Record<string, string>>, message: string) => void;
 }
 
-/** The part of the bound that one range of blocks may still use up. */
-export interface Room {
-  /** @returns whether there was room for it, which is taken then */
+/** The rest of the bound, for one range of blocks. */
+export interface ExposureBudget {
+  /** Takes the transfer's amount out of the budget. @returns false, and takes nothing, if the rest is too small */
   take(transfer: Pick<TransferLog, 'token' | 'amount'>): boolean;
 }
 
-export interface Confirming {
-  /** False for a while after a transfer could not be confirmed. */
+export interface ConfirmationGate {
+  /** False until the pause of a transfer that was not confirmed is over. */
   isDue(transferId: string): boolean;
-  /** Does not ask for this transfer for a while, longer each time. */
-  later(transferId: string): void;
-  /** To be asked once the read models hold all that was recorded. */
-  room(pass: Pass): Promise<Room>;
-  /** Whether enough nodes show the transfer as final. */
-  shown(
+  /** Starts a pause for the transfer, from 2 s up to 60 s, longer each time. */
+  postpone(transferId: string): void;
+  /** Reads the budget of a pass. Call it once the read models have caught up with the recorded payins. */
+  budget(pass: Pass): Promise<ExposureBudget>;
+  /** Returns true if enough nodes prove the transfer final; else starts its pause. */
+  isProven(
     transfer: Transfer,
     about: { readonly pass: Pass; readonly agreed_usd: bigint | null },
     signal: AbortSignal,
@@ -38,18 +38,23 @@ export interface Confirming {
 
 const firstPause_ms = 2_000;
 const pauseMax_ms = minute_ms;
-/** A node that lags is no news: few answers are told of when they stay so. */
+/** A node that lags is no news: the alarm waits this long. */
 const toldAfter_ms = 10_000;
 const toldAgain_ms = 10 * minute_ms;
 const microUsd_decimals = 6;
 
-export function createConfirming({ ingester, clock, unfinalised, alarm }: ConfirmingDeps): Confirming {
+export function createConfirmationGate({
+  ingester,
+  clock,
+  unfinalised,
+  alarm,
+}: ConfirmationGateDeps): ConfirmationGate {
   const firstAt = boundedTimes();
   const dueAt = boundedTimes();
   const toldAt = boundedTimes();
   const now_ms = () => epochMs(clock.now());
 
-  function later(id: string): void {
+  function postpone(id: string): void {
     const first_ms = firstAt.get(id) ?? now_ms();
     firstAt.set(id, first_ms);
     const waited_ms = now_ms() - first_ms;
@@ -62,7 +67,7 @@ export function createConfirming({ ingester, clock, unfinalised, alarm }: Confir
     alarm(reason, facts, message);
   }
 
-  async function room(pass: Pass): Promise<Room> {
+  async function budget(pass: Pass): Promise<ExposureBudget> {
     const { exposureMax_usd } = ingester;
     if (pass !== 'final' || exposureMax_usd === null) return { take: () => true };
     let taken: bigint = await unfinalised();
@@ -83,9 +88,9 @@ export function createConfirming({ ingester, clock, unfinalised, alarm }: Confir
 
   return {
     isDue: (id) => (dueAt.get(id) ?? 0) <= now_ms(),
-    later,
-    room,
-    async shown(transfer, { pass, agreed_usd }, signal) {
+    postpone,
+    budget,
+    async isProven(transfer, { pass, agreed_usd }, signal) {
       const { txHash, amount, token } = transfer;
       const id = transferId(transfer);
       const own_usd = rescale(BigInt(amount), token.decimals, 0);
@@ -94,7 +99,7 @@ export function createConfirming({ ingester, clock, unfinalised, alarm }: Confir
       const waits_ms = now_ms() - (firstAt.get(id) ?? now_ms());
       if (dispute && (dispute.reason === 'nodesDisagree' || waits_ms >= toldAfter_ms))
         tell(`${id} ${dispute.reason}`, dispute.reason, { txHash }, dispute.message);
-      if (!agreed) later(id);
+      if (!agreed) postpone(id);
       return agreed;
     },
   };

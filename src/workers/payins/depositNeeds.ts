@@ -6,7 +6,7 @@ import type { Sql } from '../../../projections/sql.ts';
 import { knownDeposits, lateDeposits, openDeposits } from '../../../queries/payins.ts';
 import type { FamilyNeeds, Watch, WatchedDeposit } from '../../chains/family.ts';
 import { createDepositOwners } from '../../postgres/depositOwners.ts';
-import type { WaitUntilCaughtUp } from '../../readmodels/projected.ts';
+import type { WaitUntilCaughtUp } from '../../readmodels/projections.ts';
 
 export interface NeededStores {
   readonly clock: Pick<Clock, 'now'>;

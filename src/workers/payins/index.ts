@@ -19,12 +19,12 @@ import {
 } from '../../../queries/payins.ts';
 import type { OpenChain } from '../../chains/family.ts';
 import type { Core } from '../../core.ts';
-import { once } from '../../lib/throttle.ts';
+import { throttle } from '../../lib/throttle.ts';
 import { createCursors } from '../../postgres/cursors.ts';
 import { createFailures, type WorkFailures } from '../../postgres/failures.ts';
 import { createUnreadableNotes, type UnreadBlocks } from '../../postgres/unreadable.ts';
 import type { RoleWorker } from '../run.ts';
-import { createConfirming } from './confirmation.ts';
+import { createConfirmationGate } from './confirmation.ts';
 import { type HeadWatch, watchHeads } from './headWatch.ts';
 import { parkedPayinKey, parkedPayinsName, parkedPayinsWorker } from './lookUp.ts';
 import { payinsWorker, restsOf } from './payins.ts';
@@ -45,14 +45,14 @@ export function setsUnreadableAside(
 ): RangeDeps['setUnreadableAside'] {
   const notes = createUnreadableNotes(database, failures, chainId);
   const sameChain = () => String(chainId);
-  const tell = once(told_ms, clock, sameChain, ({ txHash, evidence }: Unreadable) =>
+  const tell = throttle(told_ms, clock, sameChain, ({ txHash, evidence }: Unreadable) =>
     telemetry.alarm(
       'transactionUnreadable',
       { chainId, txHash, evidence },
       'a transaction that may have paid us cannot be read: it is set aside and tried again by itself',
     ),
   );
-  const tellBeyond = once(told_ms, clock, sameChain, ({ from, to }: UnreadBlocks) =>
+  const tellBeyond = throttle(told_ms, clock, sameChain, ({ from, to }: UnreadBlocks) =>
     telemetry.alarm(
       'transactionUnreadable',
       { chainId, from: String(from), to: String(to) },
@@ -103,7 +103,7 @@ export function payinRange(core: Core, failures: WorkFailures, ingester: Ingeste
     },
     payinsInBlocks: (hashes) => payinsInBlocks(database, chainId, hashes, largeFrom),
     payinsAbove: (above, after, max) => payinsAbove(database, { chainId, above, largeFrom_usd: largeFrom }, after, max),
-    confirming: createConfirming({
+    confirmationGate: createConfirmationGate({
       ingester,
       clock,
       unfinalised: () => unfinalised(database, chainId),
@@ -111,7 +111,7 @@ export function payinRange(core: Core, failures: WorkFailures, ingester: Ingeste
     }),
     lost: ({ paymentId, txHash }) =>
       telemetry.alarm('payinLost', { chainId, paymentId, txHash }, 'money that funded a payment has left its chain'),
-    beyond: once(
+    beyond: throttle(
       flooded_ms,
       clock,
       ({ paymentId }) => paymentId,
@@ -130,7 +130,7 @@ export function payinRange(core: Core, failures: WorkFailures, ingester: Ingeste
     },
     setAside: (address) =>
       failures.note(unexplainedName(chainId), address, 'its balance is not explained yet', clock.now()),
-    stray: once(
+    stray: throttle(
       day_ms,
       clock,
       ({ account }) => account,

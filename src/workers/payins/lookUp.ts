@@ -132,12 +132,12 @@ export function parkedPayinsWorker(deps: ParkedPayinsDeps): Worker<Parked> {
 
 /** What the payment takes up no more. No row brings it to a final pass. @throws Unproven while too few nodes show it as final */
 async function keepBeyond(
-  { handle, clock, confirming }: ParkedPayinsDeps,
+  { handle, clock, confirmationGate }: ParkedPayinsDeps,
   { terms }: Payment,
   transfer: Transfer,
   signal: AbortSignal,
 ): Promise<void> {
-  if (!(await confirming.shown(transfer, { pass: 'final', agreed_usd: null }, signal))) throw new Unproven();
+  if (!(await confirmationGate.isProven(transfer, { pass: 'final', agreed_usd: null }, signal))) throw new Unproven();
   await recordPayin({ handle, clock }, terms, { transfer, final: true });
 }
 

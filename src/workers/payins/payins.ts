@@ -9,7 +9,7 @@ import { paymentDecider } from '../../../domain/payment/state.ts';
 import { epochMs, type Instant, instant } from '../../../domain/time.ts';
 import type { ExpectedOfChain, RecordedPayin } from '../../../queries/payins.ts';
 import type { Worker } from '../engine.ts';
-import type { Room } from './confirmation.ts';
+import type { ExposureBudget } from './confirmation.ts';
 import {
   confirmsAt,
   handleRange,
@@ -187,19 +187,19 @@ async function firstCursor(deps: PayinsDeps, pass: Pass, signal: AbortSignal): P
  * @returns whether there was any
  */
 async function settlePending(deps: PayinsDeps, own: Progress, next: Cursor, signal: AbortSignal): Promise<boolean> {
-  const { ingester, confirming } = deps;
+  const { ingester, confirmationGate } = deps;
   const { pass } = own;
   const { oldestPending } = await expected(deps, own);
   if (oldestPending === null || oldestPending > next.blockNumber) return false;
   // What the deepest pass finds pending waits for it, or left the chain, whatever its size.
   const settles = ({ large, transferId }: RecordedPayin) =>
-    (pass === 'finalLarge' || confirmsAt(pass, large)) && confirming.isDue(transferId);
+    (pass === 'finalLarge' || confirmsAt(pass, large)) && confirmationGate.isDue(transferId);
   const pending = async () => (await deps.pendingPayins(next.blockNumber, ingester.largeFrom)).filter(settles);
   if ((await pending()).length === 0) return false;
   // What this range has confirmed a moment ago is in the rows only now.
   await deps.caughtUp(signal);
-  const room = await confirming.room(pass);
-  for (const payin of await pending()) await settle(deps, { payin, pass, next, room }, signal);
+  const budget = await confirmationGate.budget(pass);
+  for (const payin of await pending()) await settle(deps, { payin, pass, next, budget }, signal);
   return true;
 }
 
@@ -207,26 +207,26 @@ interface Pending {
   readonly payin: RecordedPayin;
   readonly pass: Pass;
   readonly next: Cursor;
-  readonly room: Room;
+  readonly budget: ExposureBudget;
 }
 
-async function settle(deps: PayinsDeps, { payin, pass, next, room }: Pending, signal: AbortSignal): Promise<void> {
-  const { ingester, confirming } = deps;
+async function settle(deps: PayinsDeps, { payin, pass, next, budget }: Pending, signal: AbortSignal): Promise<void> {
+  const { ingester, confirmationGate } = deps;
   const { transferId: id, txHash, agreed_usd } = payin;
   const shown = await ingester.lookUp(txHash, signal).catch((error: unknown) => {
     // The others go on at the next run: this one is asked for again later.
-    confirming.later(id);
+    confirmationGate.postpone(id);
     throw error;
   });
   const found = shown.find((transfer) => transferId(transfer) === id);
   if (found && !(await isMadeAsRecorded(deps, payin, found)))
     return disown(deps, { payin, pass, found, shown }, signal);
   if (!found && !payin.left && (await ingester.hasLeft(payin, signal))) return orphan(deps, payin);
-  if (!found) return confirming.later(id);
+  if (!found) return confirmationGate.postpone(id);
   const isDeep = BigInt(found.blockNumber) <= next.blockNumber;
-  const fits = isDeep && room.take({ token: found.token, amount: BigInt(found.amount) });
-  const final = fits && (await confirming.shown(found, { pass, agreed_usd }, signal));
-  if (!final) confirming.later(id);
+  const fits = isDeep && budget.take({ token: found.token, amount: BigInt(found.amount) });
+  const final = fits && (await confirmationGate.isProven(found, { pass, agreed_usd }, signal));
+  if (!final) confirmationGate.postpone(id);
   // One node alone may say where it is, but not over and over: what is not confirmed is asked for ever more rarely.
   if (final || !isDeep) await orPark(deps, payin, txHash, () => recordPayin(deps, payin, { transfer: found, final }));
 }
@@ -250,9 +250,9 @@ interface Disowned extends Pick<Pending, 'payin' | 'pass'> {
  * nodes show it so, it has left the payment. A crash in between leaves it pending: it is looked up again.
  */
 async function disown(deps: PayinsDeps, { payin, pass, found, shown }: Disowned, signal: AbortSignal): Promise<void> {
-  const { confirming } = deps;
+  const { confirmationGate } = deps;
   await recordAnew(deps, shown, signal);
   const { transferId: id, agreed_usd, left } = payin;
-  if (!left && (await confirming.shown(found, { pass, agreed_usd }, signal))) return orphan(deps, payin);
-  confirming.later(id);
+  if (!left && (await confirmationGate.isProven(found, { pass, agreed_usd }, signal))) return orphan(deps, payin);
+  confirmationGate.postpone(id);
 }

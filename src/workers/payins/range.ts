@@ -19,7 +19,7 @@ import { type PayinAddress, payinAddress, payinAddressKey } from '../../../domai
 import type { Instant } from '../../../domain/time.ts';
 import type { MatchedDeposit, RecordedPayin } from '../../../queries/payins.ts';
 import { inParallel } from '../../lib/mapLimit.ts';
-import type { Confirming } from './confirmation.ts';
+import type { ConfirmationGate } from './confirmation.ts';
 
 // Which of the transactions that cannot be read may have paid us.
 
@@ -64,7 +64,7 @@ export interface RangeDeps {
   readonly payinsInBlocks: (blockHashes: readonly string[]) => Promise<readonly RecordedPayin[]>;
   /** Seen or confirmed, in blocks above this one. */
   readonly payinsAbove: (above: bigint, after: RecordedPayin | null, max: number) => Promise<readonly RecordedPayin[]>;
-  readonly confirming: Confirming;
+  readonly confirmationGate: ConfirmationGate;
   /** Told when money that funded a payment has left its chain. */
   readonly lost: (payin: RecordedPayin) => void;
   /** Told of each transfer that is kept outside its payment's stream, which takes up no more. */
@@ -122,7 +122,7 @@ export async function handleRange(
   const unreadable = await maybeOurs(range.unreadable ?? [], deps);
   if (unreadable.length > 0) await deps.setUnreadableAside(unreadable);
   if (range.orphaned.length > 0) await orphanAbove(deps, believed(pass, range), signal);
-  const { ingester, confirming } = deps;
+  const { ingester, confirmationGate } = deps;
   const deposits = await byAddress(deps, range.logs);
   const final = pass !== 'head';
   const ours = range.logs.flatMap((log) => {
@@ -131,14 +131,14 @@ export async function handleRange(
     return owner && confirmsAt(pass, isLarge(log, owner, ingester.largeFrom)) ? [{ log, deposit, owner }] : [];
   });
   if (ours.length === 0) return [];
-  const room = await confirming.room(pass);
+  const budget = await confirmationGate.budget(pass);
   const found = await inParallel(ours, asksAtOnce, async (own) => {
     const transfer = await resolved(deps, own.log, signal);
     if (!transfer) return undefined;
     const about = { pass, agreed_usd: own.owner.agreed_usd };
-    const fits = final && room.take(own.log);
-    if (final && !fits) confirming.later(transferId(transfer));
-    return { ...own, transfer, confirmed: fits && (await confirming.shown(transfer, about, signal)) };
+    const fits = final && budget.take(own.log);
+    if (final && !fits) confirmationGate.postpone(transferId(transfer));
+    return { ...own, transfer, confirmed: fits && (await confirmationGate.isProven(transfer, about, signal)) };
   });
   const handled: HandledTransfer[] = [];
   for (const { log, deposit, transfer, confirmed } of found.filter((each) => each !== undefined)) {

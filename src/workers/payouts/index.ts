@@ -17,7 +17,7 @@ import { derivesDepositFromPayment, ownDepositsOf } from '../../chains/families.
 import type { SpentLately } from '../../chains/money/spending.ts';
 import type { Signers } from '../../chains/open.ts';
 import type { Core } from '../../core.ts';
-import { inTurn } from '../../lib/serialize.ts';
+import { serializeByKey } from '../../lib/serialize.ts';
 import {
   arePayoutsToPause,
   notePayoutWait,
@@ -26,7 +26,7 @@ import {
 } from '../../postgres/payoutWaits.ts';
 import type { RoleWorker } from '../run.ts';
 import { pausePayouts } from '../treasury/account.ts';
-import { owedOn, strangersOn } from '../treasury/index.ts';
+import { owedOn, unknownTransactionsOn } from '../treasury/index.ts';
 import { compareOutflows } from '../treasury/outflows.ts';
 import { auditWorker, createOutflowCheck } from './audit.ts';
 import { batchesWorker, createTogether } from './batches.ts';
@@ -43,7 +43,7 @@ import { impossibleWorker } from './impossible.ts';
 import { numberingMemory } from './numberingAccounts.ts';
 import { batchOwner, operationOwner, payoutOwner, refundOwner, unmatchedRefundOwner } from './owners.ts';
 import { createRecall, pauseAfterRestore } from './recall.ts';
-import { createUnderway, type OwedOn } from './unsettledAmounts.ts';
+import { createUnsettledAmounts, type OwedOn } from './unsettledAmounts.ts';
 import { transfersWorker, transfersWorkerName } from './worker.ts';
 
 /** As many as the signers remember. */
@@ -93,7 +93,7 @@ const ownersOn = (core: Core): TransferOwners =>
 /** All in one instance: the signers' hourly limit counts over all chains. */
 export function transferWorkers(core: Core, signers: Signers, lately: SpentLately): readonly RoleWorker[] {
   const { workHandle, clock, crash, chains, database, telemetry } = core;
-  const turn = inTurn();
+  const turn = serializeByKey();
   const owners = ownersOn(core);
   const recent = (since: Parameters<typeof recentTransfers>[1]['since']) =>
     recentTransfers(database, { since, max: recentMax });
@@ -109,7 +109,7 @@ export function transferWorkers(core: Core, signers: Signers, lately: SpentLatel
     const outflows = createOutflowCheck({
       clock,
       compare: async (signal) => {
-        const { found, unseenBefore } = await compareOutflows(strangersOn(core, chainId, owners), signal);
+        const { found, unseenBefore } = await compareOutflows(unknownTransactionsOn(core, chainId, owners), signal);
         return { unknown: found.length, unseenBefore };
       },
       alarm: (reason, message) => telemetry.alarm(reason, { chainId }, message),
@@ -136,7 +136,7 @@ export function transferWorkers(core: Core, signers: Signers, lately: SpentLatel
           const wait = { paymentId: referenceOf(key), chainId, reason, message };
           void notePayoutWait(database, wait, clock.now()).catch(() => {});
         },
-        underway: createUnderway((token, but) => unsettledOf(database, { chainId, token, but }), clock),
+        unsettledAmounts: createUnsettledAmounts((token, but) => unsettledOf(database, { chainId, token, but }), clock),
       }),
       // Nobody wakes it for those that are to be paid by themselves after all.
       ...(together && { idle_ms: batchesIdle_ms }),

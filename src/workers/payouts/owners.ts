@@ -29,7 +29,6 @@ import type { ChainId } from '../../../domain/chains.ts';
 import { type Decision, isRefusal, type Refusal, refuse } from '../../../domain/decider.ts';
 import { owedBy, payoutOwed } from '../../../domain/payment/backing.ts';
 import { copyBatch, isMemberOf, joinBatch } from '../../../domain/payment/batched.ts';
-import { lostFunding } from '../../../domain/payment/counting.ts';
 import type { PaymentEvent, Transfer } from '../../../domain/payment/events.ts';
 import {
   concludePayout,
@@ -40,6 +39,7 @@ import {
   signPayout,
   signRefund,
 } from '../../../domain/payment/payout.ts';
+import { lostFunding } from '../../../domain/payment/sources.ts';
 import { type Payment, type PaymentState, paymentDecider } from '../../../domain/payment/state.ts';
 import { failedAttempts, type Owed } from '../../../domain/transfer/leg.ts';
 import { referenceOf, type TransferKey } from '../../../domain/transfer/shapes.ts';

@@ -1,6 +1,6 @@
 /**
- * What transfers that are signed and not settled take of a treasury without nonces. The read models know them, a moment late; those that
- * this process has signed lately are counted from memory.
+ * Amounts of transfers that are signed and not settled, for a treasury without nonces. The read models know them a moment late, so transfers
+ * that this process signed in the last 10 minutes are counted from memory.
  */
 import type { Clock } from '../../../commands/ports.ts';
 import type { PayoutRail } from '../../../commands/transferPorts.ts';
@@ -10,22 +10,22 @@ import { coinAddress, formatAmount } from '../../../domain/money.ts';
 import { epochMs, minute_ms } from '../../../domain/time.ts';
 import type { AssetRef } from '../../../domain/transfer/shapes.ts';
 
-export interface Underway {
-  /** In smallest units. @param but a transfer that is not counted, by its reference */
+export interface UnsettledAmounts {
+  /** Returns the sum in smallest units. @param but reference of a transfer that is not counted */
   of(token: AssetRef, but: string): Promise<bigint>;
   signed(reference: string, token: AssetRef, amount: bigint): void;
-  /** It is settled or dead. */
+  /** Forgets a transfer that is settled or dead. */
   ended(reference: string): void;
 }
 
-/** Read models are never so late while to-do lists, which are among them, name transfers to sign. */
+/** Longer than the read models lag while their to-do lists name transfers to sign. */
 const remembered_ms = 10 * minute_ms;
 
-/** @param recorded what transfers other than the named ones take, as the read models have it */
-export function createUnderway(
+/** @param recorded sum of the read models' transfers without those named in `but` */
+export function createUnsettledAmounts(
   recorded: (token: AssetRef, but: readonly string[]) => Promise<bigint>,
   clock: Pick<Clock, 'now'>,
-): Underway {
+): UnsettledAmounts {
   const lately = new Map<string, { readonly token: string; readonly amount: bigint; readonly at_ms: number }>();
 
   return {

@@ -23,7 +23,7 @@ import type { Worker } from '../engine.ts';
 import { giveUpNonce } from './cancels.ts';
 import { createTransferNews, knownFate, sentOf, stuckAfter_ms, type TransferNewsDeps } from './fate.ts';
 import { mustWait, type SignDeps, signTransfer } from './sign.ts';
-import type { Underway } from './unsettledAmounts.ts';
+import type { UnsettledAmounts } from './unsettledAmounts.ts';
 
 // A transfer's stream is read before anything is done for it. To know it as this process last did is enough where nothing is done: what has
 // just been seen to owe nothing stays in the list until the read models know of it, and many wait for the same account. And what was just
@@ -182,7 +182,7 @@ export interface TransfersDeps
     Omit<TransferNewsDeps, 'clock'>,
     Pick<SendingDeps, 'refused'> {
   readonly owners: TransferOwners;
-  readonly underway: Underway;
+  readonly unsettledAmounts: UnsettledAmounts;
   /** Transfers on this chain whose next step is to be taken, due and not parked. */
   readonly due: (max: number, now: Instant) => Promise<readonly TransferItem[]>;
   /** How often the chain is asked what became of an attempt. */
@@ -226,7 +226,7 @@ export class StepRefused extends Error {
 export const transfersWorkerName = (chainId: ChainId): string => `payouts:${chainId}`;
 
 export function transfersWorker(deps: TransfersDeps): Worker<TransferItem> {
-  const { clock, rail, owners, poll_ms, look_ms, inTurn, underway } = deps;
+  const { clock, rail, owners, poll_ms, look_ms, inTurn, unsettledAmounts } = deps;
   const waits = createWaits(clock, look_ms);
   const loading = createLoading(deps);
   const sending = createSending(deps);
@@ -294,9 +294,9 @@ export function transfersWorker(deps: TransfersDeps): Worker<TransferItem> {
       // What can land already is paid whatever becomes of the money.
       const lands = liveAttempts(leg).length > 0;
       const stillFunded = lands ? nothingToProve : ((await owner.proveFunding?.(key, signal)) ?? nothingToProve);
-      const recorded = () => underway.signed(purpose.reference, leg.order.token, floatTaken(leg.order));
+      const recorded = () => unsettledAmounts.signed(purpose.reference, leg.order.token, floatTaken(leg.order));
       const waited = ({ refused, message }: Refusal) => news.waits(outgoing, refused, message);
-      const signing = { ...deps, unsettled: underway.of, stillFunded, recorded, waited };
+      const signing = { ...deps, unsettled: unsettledAmounts.of, stillFunded, recorded, waited };
       const outcome = await signTransfer(signing, owner, outgoing, signal);
       if (isRefusal(outcome) && waitsFor.has(outcome.refused)) return wait(outgoing, outcome.refused, outcome.message);
       return accepted(outcome);
@@ -331,7 +331,7 @@ export function transfersWorker(deps: TransfersDeps): Worker<TransferItem> {
     const fate = await knownFate(deps, key, sentOf(leg.order, contenders(leg)), signal);
     if (isRefusal(fate)) return wait(outgoing, fate.refused, fate.message);
     if (isDecided(fate)) {
-      underway.ended(purpose.reference);
+      unsettledAmounts.ended(purpose.reference);
       const moved = accepted(await ownerOf(outgoing).conclude(key, fate));
       if (moved && fate.kind === 'short') news.fellShort(outgoing, fate);
       return moved;

@@ -21,7 +21,7 @@ import type { AssetRef, PurposeKind, TransferKey } from '../../../domain/transfe
 import { adoptTransaction } from '../../../domain/treasury/adopting.ts';
 import { treasury, treasuryInstance } from '../../../domain/treasury/state.ts';
 import type { OperatorBy } from './operations.ts';
-import type { Stranger } from './unknownTransactions.ts';
+import type { UnknownTransaction } from './unknownTransactions.ts';
 
 export interface AdoptDeps {
   readonly handle: Handle;
@@ -43,7 +43,7 @@ export interface Adopting {
 }
 
 /** A transaction that can be adopted: some node shows it. */
-export type Shown = Stranger & { readonly transaction: AccountTransaction };
+export type Shown = UnknownTransaction & { readonly transaction: AccountTransaction };
 
 /** @returns whether it was recorded now. Refused while nodes may still undo it, and while something is owed that it seems to have paid */
 export async function adopt(

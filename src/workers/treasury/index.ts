@@ -27,7 +27,7 @@ import type { RoleWorker } from '../run.ts';
 import type { AdoptDeps } from './adopt.ts';
 import { booksWorker } from './books.ts';
 import { sweepsWorker } from './sweeps.ts';
-import type { StrangersDeps } from './unknownTransactions.ts';
+import type { UnknownTransactionsDeps } from './unknownTransactions.ts';
 import type { WithdrawDeps } from './withdraw.ts';
 
 /** What a chain's treasury owes, as the read models have it. */
@@ -75,7 +75,11 @@ export function withdrawals({ config, handle, clock, chains, database, caughtUp 
 // What the search for transactions that the log does not know stands on.
 
 /** Read models must know what was signed a moment ago: they are waited for. */
-export function strangersOn(core: Core, chainId: ChainId, owners: TransferOwners): StrangersDeps & AdoptDeps {
+export function unknownTransactionsOn(
+  core: Core,
+  chainId: ChainId,
+  owners: TransferOwners,
+): UnknownTransactionsDeps & AdoptDeps {
   const { clock, chains, database, caughtUp } = core;
   const chain = chains.get(chainId);
   assert(chain !== undefined, 'a chain that is asked about is configured');

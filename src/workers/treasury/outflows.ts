@@ -10,10 +10,10 @@ import { treasury, treasuryInstance } from '../../../domain/treasury/state.ts';
 import { describe } from './adopt.ts';
 import {
   type HistoryWindow,
-  type Stranger,
-  type Strangers,
-  type StrangersDeps,
   strangeHistory,
+  type UnknownTransaction,
+  type UnknownTransactions,
+  type UnknownTransactionsDeps,
 } from './unknownTransactions.ts';
 
 /** What is older, or behind so many others, is not looked at when the service starts. */
@@ -24,7 +24,10 @@ const window: HistoryWindow = { duration_ms: day_ms, transactionsMax: 100 };
  * has adopted it. Recorded again, it changes nothing.
  * @returns those that moved money. @throws ChainUnavailable, HistoryTooLong, Unavailable
  */
-export async function compareOutflows(deps: StrangersDeps, signal: AbortSignal): Promise<Strangers> {
+export async function compareOutflows(
+  deps: UnknownTransactionsDeps,
+  signal: AbortSignal,
+): Promise<UnknownTransactions> {
   if (deps.history.withNonce) return { found: [], unseenBefore: null };
   const { found: all, unseenBefore } = await strangeHistory(deps, window, signal);
   const found = all.filter(takesMoney);
@@ -33,10 +36,13 @@ export async function compareOutflows(deps: StrangersDeps, signal: AbortSignal):
 }
 
 /** A fee alone is none: whoever sweeps deposits by hand pays one. */
-const takesMoney = ({ transaction }: Stranger): boolean =>
+const takesMoney = ({ transaction }: UnknownTransaction): boolean =>
   transaction?.succeeded === true && transaction.changes.some(({ amount }) => amount < 0n);
 
-async function record({ handle, clock, rail }: StrangersDeps, { account, transaction }: Stranger): Promise<void> {
+async function record(
+  { handle, clock, rail }: UnknownTransactionsDeps,
+  { account, transaction }: UnknownTransaction,
+): Promise<void> {
   assert(transaction !== null, 'what a history shows is there');
   const { txHash: hash, blockNumber } = transaction;
   const { chainId } = rail;

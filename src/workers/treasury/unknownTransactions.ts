@@ -1,4 +1,4 @@
-/** Transactions of the treasury that the log does not know: found by the nonces that they used up or, where there are none, in the account's history. */
+/** Transactions of the treasury that the log does not know. On chains with nonces their nonces reveal them, elsewhere the account's history. */
 
 import type { AccountHistory, AccountTransaction } from '../../../commands/accountHistory.ts';
 import { currentState, type Handle } from '../../../commands/handle.ts';
@@ -15,34 +15,34 @@ import { keyOf, type TransferKey } from '../../../domain/transfer/shapes.ts';
 import { type TreasuryState, treasury, treasuryInstance } from '../../../domain/treasury/state.ts';
 import { numberingAccountsOf, numberingMemory } from '../payouts/numberingAccounts.ts';
 
-export interface StrangersDeps {
+export interface UnknownTransactionsDeps {
   readonly handle: Handle;
   readonly clock: Clock;
   readonly rail: PayoutRail;
   readonly history: AccountHistory;
   readonly owners: TransferOwners;
-  /** Of these hashes, those that rows know. @throws Unavailable */
+  /** Returns the hashes that the read models know. @throws Unavailable */
   readonly recorded: (hashes: readonly string[], since: Instant) => Promise<ReadonlySet<string>>;
-  /** Transfers whose streams have to be asked besides. @throws Unavailable */
+  /** Transfers whose streams must be read as well. @throws Unavailable */
   readonly toAsk: (since: Instant) => Promise<readonly TransferKey[]>;
 }
 
-export interface Stranger {
-  /** Whose nonce it used up, or whose history shows it. */
+export interface UnknownTransaction {
+  /** The account of the nonce or of the history. */
   readonly account: string;
   readonly nonce: bigint | null;
-  /** Null where no node shows what used the nonce. */
+  /** Null if no node returns the transaction that used the nonce. */
   readonly transaction: AccountTransaction | null;
 }
 
-export interface Strangers {
-  /** The oldest first, by account. */
-  readonly found: readonly Stranger[];
-  /** What the account sent before, within the window, no node remembers; null where all of it was looked at. */
+export interface UnknownTransactions {
+  /** By account, oldest first. */
+  readonly found: readonly UnknownTransaction[];
+  /** Nodes have forgotten the account's transactions before this time; null if the whole window was read. */
   readonly unseenBefore: Instant | null;
 }
 
-/** Nonces of one account that are looked up in one go. */
+/** Maximum number of nonces of one account that one call looks up. */
 const noncesMax = 50;
 
 /** How much of a history is looked through, the newest first. */
@@ -59,8 +59,11 @@ const negligible_ms = 15 * minute_ms;
 const pagesMax = 40;
 const pageSize = 100;
 
-/** @throws ChainUnavailable, HistoryTooLong, Unavailable */
-export async function strangers(deps: StrangersDeps, signal: AbortSignal): Promise<Strangers> {
+/** Finds them. @throws ChainUnavailable, HistoryTooLong, Unavailable */
+export async function unknownTransactions(
+  deps: UnknownTransactionsDeps,
+  signal: AbortSignal,
+): Promise<UnknownTransactions> {
   const { rail, clock } = deps;
   if (!deps.history.withNonce) return strangeHistory(deps, wholeWindow, signal);
   const accounts = await numberingAccountsOf({ rail, clock, memory: numberingMemory() }, signal);
@@ -70,13 +73,13 @@ export async function strangers(deps: StrangersDeps, signal: AbortSignal): Promi
 
 /** What used nonces up that the log gave to nobody, or to somebody who signed nothing that landed. */
 async function strangeNonces(
-  deps: StrangersDeps,
+  deps: UnknownTransactionsDeps,
   { account, minedNonce }: NumberingAccount,
   signal: AbortSignal,
-): Promise<readonly Stranger[]> {
+): Promise<readonly UnknownTransaction[]> {
   const state = await stateOf(deps, account);
   if (!state.opened) return [];
-  const found: Stranger[] = [];
+  const found: UnknownTransaction[] = [];
   for (const nonce of doubtful(state, minedNonce).slice(0, noncesMax)) {
     const own = await signedWith(deps, state, account, nonce);
     if (own.isOver) continue;
@@ -105,7 +108,7 @@ function sinceOf({ assigned, openedAt }: TreasuryState, nonce: bigint): Instant 
 }
 
 /** What the log knows to be signed with a nonce. `isOver`: what became of it is on record. */
-async function signedWith({ owners }: StrangersDeps, state: TreasuryState, account: string, nonce: bigint) {
+async function signedWith({ owners }: UnknownTransactionsDeps, state: TreasuryState, account: string, nonce: bigint) {
   const cancels = state.cancelled.filter((each) => each.nonce === nonce);
   const holders = [...state.assigned.filter((each) => each.nonce === nonce), ...cancels];
   const legs = await Promise.all(
@@ -124,10 +127,10 @@ async function signedWith({ owners }: StrangersDeps, state: TreasuryState, accou
 
 /** What the account sent in the window and nothing records. @throws ChainUnavailable, HistoryTooLong, Unavailable */
 export async function strangeHistory(
-  deps: StrangersDeps,
+  deps: UnknownTransactionsDeps,
   window: HistoryWindow,
   signal: AbortSignal,
-): Promise<Strangers> {
+): Promise<UnknownTransactions> {
   const { account } = deps.rail;
   const state = await stateOf(deps, account);
   if (!state.opened) return { found: [], unseenBefore: null };
@@ -143,7 +146,7 @@ export async function strangeHistory(
 
 /** The newest first. */
 async function sentIn(
-  { rail, history, clock }: StrangersDeps,
+  { rail, history, clock }: UnknownTransactionsDeps,
   { openedAt }: TreasuryState,
   { duration_ms, transactionsMax }: HistoryWindow,
   signal: AbortSignal,
@@ -173,7 +176,7 @@ async function sentIn(
 }
 
 async function unrecorded(
-  { owners, recorded, toAsk }: StrangersDeps,
+  { owners, recorded, toAsk }: UnknownTransactionsDeps,
   sent: readonly AccountTransaction[],
 ): Promise<readonly AccountTransaction[]> {
   const oldest = sent.at(-1)?.time;
@@ -190,5 +193,5 @@ async function unrecorded(
   return rest.filter(({ txHash }) => !signed.has(txHash));
 }
 
-const stateOf = ({ handle, rail }: StrangersDeps, account: string): Promise<TreasuryState> =>
+const stateOf = ({ handle, rail }: UnknownTransactionsDeps, account: string): Promise<TreasuryState> =>
   currentState(handle, treasury, treasuryInstance(rail.chainId, account));

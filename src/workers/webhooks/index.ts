@@ -15,10 +15,10 @@ import {
 import { assert, isRefusal } from '../../../domain/decider.ts';
 import { merchant } from '../../../domain/merchant/state.ts';
 import { getDelivery, listDeliveries } from '../../../queries/deliveries.ts';
-import type { Webhooks } from '../../api/deps.ts';
 import { admitApp, type Rates } from '../../api/rateLimits.ts';
+import type { DeliveryRoutesDeps } from '../../api/routes/deliveries.ts';
 import type { Core } from '../../core.ts';
-import { joined } from '../../lib/coalesce.ts';
+import { coalesce } from '../../lib/coalesce.ts';
 import { randomIds } from '../../process/system.ts';
 import { createAddressCheck } from '../../security/publicAddress.ts';
 import { createWebhookPost } from './webhookPost.ts';
@@ -43,7 +43,7 @@ export function webhookSender(core: Core, { handle, store }: Deciding): SendWebh
     }),
     bodyOf: createWebhookBodies({ store, codec: eventCodec }),
     // From the log: read models may not know of a rotation yet.
-    secretOf: joined(async (appId) => {
+    secretOf: coalesce(async (appId) => {
       const { webhookSecret } = await currentState(handle, merchant, appId);
       if (!webhookSecret) throw new Error(`app ${appId} has no webhook secret: rotate it to get one`);
       return box.open(webhookSecret.ciphertext, webhookSecretContext(appId));
@@ -57,7 +57,7 @@ interface Asked extends Deciding, Pick<Core, 'clock' | 'reads'> {
 }
 
 /** What an app's owner may see and ask. */
-export function webhooksOf({ handle, clock, store, reads, send, rates }: Asked): Webhooks {
+export function webhooksOf({ handle, clock, store, reads, send, rates }: Asked): DeliveryRoutesDeps {
   const byHand = { handle, clock, ids: randomIds, send };
   const redeliver = createRedeliver(byHand);
   const sendTest = createSendTest(byHand);

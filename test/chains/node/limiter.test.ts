@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import {
-  Crowded,
   createLimiter,
-  type Leave,
   type Limiter,
+  type Permit,
   type Priority,
+  QueueFull,
   waitingMax,
 } from '../../../src/chains/node/limiter.ts';
 import { type FakeTicker, fakeTicker } from '../../support/fakeTicker.ts';
@@ -15,41 +15,41 @@ const patience_ms = 10_000;
 describe('the limiter of a node', () => {
   it('holds nothing back before the node refuses', async () => {
     const { limiter } = limited();
-    const leaves = await Promise.all(Array.from({ length: 100 }, () => limiter.leave(wanted('head'))));
-    assert.equal(leaves.length, 100);
+    const permits = await Promise.all(Array.from({ length: 100 }, () => limiter.acquire(wanted('head'))));
+    assert.equal(permits.length, 100);
     assert.equal(limiter.rate(), null);
   });
 
   it('learns from the first refusal what was taken before, and stays below it', async () => {
     const { limiter, ticker } = limited();
     for (let call = 0; call < 40; call += 1) {
-      limiter.taken(await limiter.leave(wanted('head')));
+      limiter.taken(await limiter.acquire(wanted('head')));
       await ticker.pass(25);
     }
-    limiter.refused(await limiter.leave(wanted('head')));
+    limiter.refused(await limiter.acquire(wanted('head')));
     assert.ok(limiter.rate() === 0.7 * 40, `${limiter.rate()}`);
   });
 
   it('is cut once for all calls that were under way together', async () => {
     const { limiter } = limited();
-    const leaves = await Promise.all(Array.from({ length: 20 }, () => limiter.leave(wanted('head'))));
-    for (const leave of leaves.slice(0, 10)) limiter.taken(leave);
-    for (const leave of leaves.slice(10)) limiter.refused(leave);
+    const permits = await Promise.all(Array.from({ length: 20 }, () => limiter.acquire(wanted('head'))));
+    for (const permit of permits.slice(0, 10)) limiter.taken(permit);
+    for (const permit of permits.slice(10)) limiter.refused(permit);
     assert.equal(limiter.rate(), 7);
   });
 
   it('waits as long as the node asks, a minute at most, and longer after each refusal where it does not say', async () => {
     const { limiter, ticker } = limited();
-    limiter.refused(await limiter.leave(wanted('head')), 3_000);
+    limiter.refused(await limiter.acquire(wanted('head')), 3_000);
     assert.ok(limiter.wait_ms('head') >= 3_000);
     await ticker.pass(3_300);
     assert.equal(limiter.wait_ms('head'), 0);
-    limiter.refused(await limiter.leave(wanted('head')), 86_400_000);
+    limiter.refused(await limiter.acquire(wanted('head')), 86_400_000);
     assert.ok(limiter.wait_ms('head') < 61_000);
     const waits: number[] = [];
     await ticker.pass(61_000);
     for (let refusal = 0; refusal < 5; refusal += 1) {
-      limiter.refused(await limiter.leave({ ...wanted('head'), patience_ms: 100_000 }));
+      limiter.refused(await limiter.acquire({ ...wanted('head'), patience_ms: 100_000 }));
       waits.push(limiter.wait_ms('head'));
       await ticker.pass(limiter.wait_ms('head') + 1);
     }
@@ -61,10 +61,10 @@ describe('the limiter of a node', () => {
 
   it('tells at once whoever could not wait so long, and whoever waits in vain in the end', async () => {
     const { limiter, ticker } = limited();
-    limiter.refused(await limiter.leave(wanted('head')), 5_000);
-    await assert.rejects(limiter.leave({ ...wanted('head'), patience_ms: 250 }), Crowded);
-    const waits = limiter.leave({ ...wanted('head'), patience_ms: 6_000 });
-    const told = assert.rejects(waits, Crowded);
+    limiter.refused(await limiter.acquire(wanted('head')), 5_000);
+    await assert.rejects(limiter.acquire({ ...wanted('head'), patience_ms: 250 }), QueueFull);
+    const waits = limiter.acquire({ ...wanted('head'), patience_ms: 6_000 });
+    const told = assert.rejects(waits, QueueFull);
     await ticker.pass(4_000);
     // It is paused again by a call that had been under way.
     limiter.refused({ number: 0, cost: 1 }, 60_000);
@@ -74,11 +74,11 @@ describe('the limiter of a node', () => {
 
   it('lets go whoever is called off, and the next one has its place', async () => {
     const { limiter, ticker } = limited();
-    limiter.refused(await limiter.leave(wanted('head')), 1_000);
+    limiter.refused(await limiter.acquire(wanted('head')), 1_000);
     const reading = new AbortController();
     const given: string[] = [];
-    const first = limiter.leave({ ...wanted('head'), signal: reading.signal });
-    const second = limiter.leave(wanted('head')).then(() => given.push('second'));
+    const first = limiter.acquire({ ...wanted('head'), signal: reading.signal });
+    const second = limiter.acquire(wanted('head')).then(() => given.push('second'));
     reading.abort(new Error('not wanted any more'));
     await assert.rejects(first, /not wanted/);
     await ticker.pass(1_300);
@@ -88,7 +88,7 @@ describe('the limiter of a node', () => {
 
   it('lets payouts go first, then the head, and late ones have their share', async () => {
     const { limiter, ticker } = limited();
-    limiter.refused(await limiter.leave(wanted('head')), 100);
+    limiter.refused(await limiter.acquire(wanted('head')), 100);
     const order: Priority[] = [];
     const all: Priority[] = [
       ...Array.from({ length: 12 }, () => 'late' as const),
@@ -96,7 +96,7 @@ describe('the limiter of a node', () => {
       ...Array.from({ length: 12 }, () => 'payout' as const),
     ];
     for (const priority of all)
-      void limiter.leave({ ...wanted(priority), patience_ms: 60_000 }).then(() => order.push(priority));
+      void limiter.acquire({ ...wanted(priority), patience_ms: 60_000 }).then(() => order.push(priority));
     await ticker.pass(60_000);
     assert.equal(order.length, 36);
     const among = (priority: Priority) => order.slice(0, 13).filter((each) => each === priority).length;
@@ -106,10 +106,10 @@ describe('the limiter of a node', () => {
 
   it('lets a call that counts for many out when as much has been saved as fits', async () => {
     const { limiter, ticker } = limited();
-    limiter.refused(await limiter.leave(wanted('head')), 0);
+    limiter.refused(await limiter.acquire(wanted('head')), 0);
     const at_ms: number[] = [];
     for (let call = 0; call < 3; call += 1)
-      void limiter.leave({ ...wanted('head'), cost: 10 }).then(() => at_ms.push(ticker.now_ms()));
+      void limiter.acquire({ ...wanted('head'), cost: 10 }).then(() => at_ms.push(ticker.now_ms()));
     await ticker.pass(10_000);
     const [first = 0, second = 0, third = 0] = at_ms;
     assert.ok(first <= 500 && second <= 2_500 && third <= 4_500 && second > 2_000, at_ms.join(', '));
@@ -140,19 +140,19 @@ describe('whatever is asked of a limiter:', () => {
         fc.double({ min: 0, max: 0.999, noNaN: true }),
         async (steps, random) => {
           const { limiter, ticker } = limited(random);
-          limiter.refused(await limiter.leave(wanted('head')));
+          limiter.refused(await limiter.acquire(wanted('head')));
           const out: { at_ms: number; cost: number }[] = [];
           let most = limiter.rate() ?? 0;
           for (const { pause_ms, priority, cost, end } of steps) {
-            void limiter.leave({ ...wanted(priority), cost }).then(
-              (leave) => {
+            void limiter.acquire({ ...wanted(priority), cost }).then(
+              (permit) => {
                 // The rate may rise and fall again while time passes: it is looked at with each that goes out.
                 most = Math.max(most, limiter.rate() ?? Number.POSITIVE_INFINITY);
                 out.push({ at_ms: ticker.now_ms(), cost });
-                if (end === 'taken') limiter.taken(leave);
-                else limiter.refused(leave, end === 'asksToWait' ? 500 : undefined);
+                if (end === 'taken') limiter.taken(permit);
+                else limiter.refused(permit, end === 'asksToWait' ? 500 : undefined);
               },
-              (error) => assert.ok(error instanceof Crowded),
+              (error) => assert.ok(error instanceof QueueFull),
             );
             await ticker.pass(pause_ms);
             most = Math.max(most, limiter.rate() ?? Number.POSITIVE_INFINITY);
@@ -180,21 +180,21 @@ describe('whatever is asked of a limiter:', () => {
         fc.integer({ min: 1, max: 30 }),
         async (priority, others) => {
           const { limiter, ticker } = limited();
-          limiter.refused(await limiter.leave(wanted('head')), 0);
+          limiter.refused(await limiter.acquire(wanted('head')), 0);
           // The other two ask for more than there is, all the time.
           const rivals = (['payout', 'head', 'late'] as const).filter((each) => each !== priority);
           let served = 0;
           for (let second = 0; second < 30; second += 1) {
             for (const rival of rivals)
               for (let call = 0; call < others; call += 1)
-                void limiter.leave(wanted(rival)).then(
-                  (leave) => limiter.taken(leave),
+                void limiter.acquire(wanted(rival)).then(
+                  (permit) => limiter.taken(permit),
                   () => {},
                 );
             if (second % 5 === 0)
-              void limiter.leave(wanted(priority)).then((leave) => {
+              void limiter.acquire(wanted(priority)).then((permit) => {
                 served += 1;
-                limiter.taken(leave);
+                limiter.taken(permit);
               });
             await ticker.pass(1_000);
           }
@@ -207,18 +207,18 @@ describe('whatever is asked of a limiter:', () => {
 
   it('no more wait than there is room for, and one of each kind has room of its own', async () => {
     const { limiter, ticker } = limited();
-    limiter.refused(await limiter.leave(wanted('head')), 1_000);
+    limiter.refused(await limiter.acquire(wanted('head')), 1_000);
     const patient = { ...wanted('head'), patience_ms: 10_000_000 };
     let told = 0;
     let served = 0;
     for (let call = 0; call < waitingMax + 50; call += 1)
-      void limiter.leave(patient).then(
+      void limiter.acquire(patient).then(
         () => (served += 1),
         () => (told += 1),
       );
     await ticker.pass(0);
     assert.equal(told, 50);
-    const late = limiter.leave({ ...patient, priority: 'late' });
+    const late = limiter.acquire({ ...patient, priority: 'late' });
     await ticker.pass(1_000_000);
     assert.equal(served, waitingMax);
     await late;
@@ -247,22 +247,22 @@ function nodeThatTakes(perSecond: number, ticker: FakeTicker): () => boolean {
 async function keepBusy(limiter: Limiter, ticker: FakeTicker, takes: () => boolean, duration_s: number) {
   let [sent, refused] = [0, 0];
   const end_ms = ticker.now_ms() + duration_s * 1_000;
-  const tell = (leave: Leave) => {
+  const tell = (permit: Permit) => {
     if (takes()) {
       sent += 1;
-      limiter.taken(leave);
+      limiter.taken(permit);
     } else {
       refused += 1;
-      limiter.refused(leave);
+      limiter.refused(permit);
     }
   };
   const worker = async (): Promise<void> => {
     while (ticker.now_ms() < end_ms) {
-      const leave = await limiter.leave(wanted('head')).catch(() => undefined);
-      if (!leave) return;
+      const permit = await limiter.acquire(wanted('head')).catch(() => undefined);
+      if (!permit) return;
       // Each answer takes a while.
       await new Promise<void>((resolve) => ticker.after(50, resolve));
-      tell(leave);
+      tell(permit);
     }
   };
   const workers = Array.from({ length: 8 }, worker);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { isRefusal } from '../../../domain/decider.ts';
-import { agree, createPayment, lifetimeOf } from '../../../domain/payment/create.ts';
+import { units } from '../../../domain/money.ts';
+import { agree, agreeOnPrice, createPayment, lifetimeOf } from '../../../domain/payment/create.ts';
 import type { PaymentEvent } from '../../../domain/payment/events.ts';
 import { paymentDecider } from '../../../domain/payment/state.ts';
 import { plus } from '../../../domain/time.ts';
@@ -174,6 +175,32 @@ describe('creating a payment', () => {
     });
   });
 
+  describe('agrees once', () => {
+    const asked = terms();
+    const agreed = agree(asked);
+    assert.ok(agreed !== null && !isRefusal(agreed));
+
+    it('keeps the amounts where the payout costs no more than the fee', () => {
+      assert.equal(agreeOnPrice(asked, { ...asked, agreed }), agreed);
+    });
+
+    it('computes them again where the cost raised the fee', () => {
+      const dearer = { ...asked, feePolicy: { ...asked.feePolicy, fixed: asked.feePolicy.fixed * 2n } };
+      const again = agreeOnPrice(dearer, { ...asked, agreed });
+      assert.deepEqual(again, agree(dearer));
+      assert.notDeepEqual(again, agreed);
+    });
+
+    it('creates the payment with the amounts that were agreed', () => {
+      const [event] = createPayment(null, {
+        ...asked,
+        agreed: { ...agreed, source: units(agreed.source + 7n) },
+      }) as PaymentEvent[];
+      assert.ok(event?.type === 'PaymentCreated');
+      assert.equal(event.data.source.amount, String(agreed.source + 7n));
+    });
+  });
+
   describe('refuses', () => {
     const refusalOf = (over: { type: 'exactIn' | 'exactOut'; amount: string; from: Asset; to: Asset }) => {
       const refusal = agree(terms(over));
@@ -190,6 +217,16 @@ describe('creating a payment', () => {
       assert.deepEqual([into.refused, into.pointer], ['invalidRequest', '/source/amount']);
       const seven = agree(terms({ type: 'exactIn', amount: fine, from: stellarUsdc, to: bnbUsdc }));
       assert.ok(!isRefusal(seven), 'seven decimals fit both Stellar and BNB Chain');
+    });
+
+    it('what is worth less than its payout costs, though the fee stays the same', () => {
+      const asked = terms();
+      const agreed = agree(asked);
+      assert.ok(agreed !== null && !isRefusal(agreed));
+      const refusal = agreeOnPrice({ ...asked, leastPayout: agreed.destination + 1n }, { ...asked, agreed });
+      assert.ok(isRefusal(refusal));
+      assert.match(refusal.message, /at least .* less is not worth what its payout costs/);
+      assert.deepEqual(refusal, agree({ ...asked, leastPayout: agreed.destination + 1n }));
     });
 
     it('zero and less', () => {

@@ -5,7 +5,7 @@ import { PayoutBlocked } from '../../../commands/transferPorts.ts';
 import { isRefusal } from '../../../domain/decider.ts';
 import { pausePayouts } from '../../../domain/treasury/nonces.ts';
 import { type TreasuryState, treasury, treasuryInstance } from '../../../domain/treasury/state.ts';
-import { inTurn } from '../../../src/lib/serialize.ts';
+import { serializeByKey } from '../../../src/lib/serialize.ts';
 import { minute, treasuryAccount } from '../../support/payments.ts';
 import { accepted } from '../../support/processes.ts';
 import { assignments, blockedByFloat, first, signingWorld } from './signing.ts';
@@ -18,7 +18,7 @@ const payments = [first, 'second', 'third'];
 /** Payouts of one process, which has one turn. */
 async function oneProcess() {
   const world = await signingWorld({ payments });
-  const turn = inTurn();
+  const turn = serializeByKey();
   world.around.inTurn = (work) => turn('treasury', work);
   return world;
 }

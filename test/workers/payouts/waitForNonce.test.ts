@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { isRefusal } from '../../../domain/decider.ts';
 import { pausePayouts } from '../../../domain/treasury/nonces.ts';
 import { outstandingMax, type TreasuryState, treasury, treasuryInstance } from '../../../domain/treasury/state.ts';
-import { inTurn } from '../../../src/lib/serialize.ts';
+import { serializeByKey } from '../../../src/lib/serialize.ts';
 import { mustWait } from '../../../src/workers/payouts/sign.ts';
 import { minute, treasuryAccount } from '../../support/payments.ts';
 import { accepted } from '../../support/processes.ts';
@@ -19,7 +19,7 @@ describe('a transfer whose account has no nonce to give', () => {
   async function fullAccount(payouts: number, looked: (looks: number) => Promise<void> | void = () => {}) {
     const payments = Array.from({ length: payouts }, (_, n) => `payment-${n}`);
     const world = await signingWorld({ payments });
-    const turn = inTurn();
+    const turn = serializeByKey();
     world.around.inTurn = (work) => turn('treasury', work);
     let looks = 0;
     world.clock.sleep = async (duration_ms: number) => {

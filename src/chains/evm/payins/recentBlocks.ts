@@ -1,4 +1,4 @@
-/** The blocks that a pass has lately handled: a fork is seen by them, and what it removed can be named. */
+/** The blocks that a pass handled last. They reveal a fork, and name the blocks that the fork removed. */
 import { epochMs } from '../../../../domain/time.ts';
 import { higher } from '../../../lib/mapLimit.ts';
 import type { Cursor, Pass, TransferLog } from '../../ports.ts';
@@ -17,9 +17,9 @@ interface Fork {
   readonly orphaned: readonly string[];
 }
 
-/** The blocks that one pass has lately handled. They are kept in memory: after a restart, not all blocks that a fork removed can be named. */
-export interface Trail {
-  /** As after a restart. */
+/** Blocks that one pass handled last, in memory. After a restart, some blocks that a fork removed cannot be named. */
+export interface RecentBlocks {
+  /** True after a restart. */
   isEmpty(): boolean;
   /** After a restart: learns the blocks before a cursor that is on the node's chain. */
   recall(node: EvmNode, cursor: Cursor): Promise<void>;
@@ -29,7 +29,7 @@ export interface Trail {
   fork(node: EvmNode, cursor: Cursor): Promise<Fork>;
 }
 
-export function createTrail({ remembered_blocks, stepBack_blocks, recallStep_blocks }: Windows): Trail {
+export function createRecentBlocks({ remembered_blocks, stepBack_blocks, recallStep_blocks }: Windows): RecentBlocks {
   const hashes = new Map<bigint, string>();
 
   function add(cursor: Block, blocks: readonly Block[]): void {

@@ -11,7 +11,7 @@ import { type EvmNode, type EvmRpc, RpcFailed } from '../rpc.ts';
 import { type BlocksRead, headersAt, readByHash, takesTogether, togetherFrom_blocks } from './blocks.ts';
 import type { Headers } from './headers.ts';
 import { narrow, type RangeSize, readByRange, spanOf, type Windows, widen, windowsOf } from './ranges.ts';
-import { createTrail, type ShownBlocks, type Trail } from './recentBlocks.ts';
+import { createRecentBlocks, type RecentBlocks, type ShownBlocks } from './recentBlocks.ts';
 import { type Liveliness, readTogether } from './together.ts';
 
 const firstRange_blocks = 500n;
@@ -24,7 +24,7 @@ export interface Look {
   readonly cursor: Cursor;
   /** Where the pass ends on this node. */
   readonly end: bigint;
-  readonly trail: Trail;
+  readonly recent: RecentBlocks;
 }
 
 interface LooksOptions {
@@ -90,20 +90,20 @@ export function createLooks({
     readByHash(chain, look.node, look.others, look, headersOf(look, isNear));
 
   return async (look) => {
-    const { node, others, latest, cursor, end, trail } = look;
+    const { node, others, latest, cursor, end, recent } = look;
     const far = latest.number - windows.near_blocks;
     const isNear = cursor.blockNumber >= far;
-    const learns = cursor.pass === 'head' && trail.isEmpty();
+    const learns = cursor.pass === 'head' && recent.isEmpty();
     if (isNear && !learns) {
       const found = await together(look, isNear);
       if (found !== 'oneByOne') return found;
       // Blocks that follow on the cursor's by their parents' hashes say that it is on the chain: it is not asked for.
-      const followed = trail.isEmpty() ? undefined : await byHash(look, isNear);
+      const followed = recent.isEmpty() ? undefined : await byHash(look, isNear);
       if (followed) return followed;
     }
     const there = await knownHeader(node, cursor.blockNumber);
     if (there.hash !== cursor.blockHash) return 'forked';
-    if (cursor.pass === 'head') await trail.recall(node, cursor);
+    if (cursor.pass === 'head') await recent.recall(node, cursor);
     const alike = isNear ? undefined : await readByRange(chain, node, others, { cursor, end: lower(end, far) }, size);
     if (alike) return alike;
     const found =
@@ -138,7 +138,11 @@ export function createScanner(
 ): EvmScanner {
   const chain = chainOf(config.chainId);
   const windows = windowsOf(chain);
-  const trails = { head: createTrail(windows), final: createTrail(windows), finalLarge: createTrail(windows) };
+  const recentBlocks = {
+    head: createRecentBlocks(windows),
+    final: createRecentBlocks(windows),
+    finalLarge: createRecentBlocks(windows),
+  };
   const look = createLooks({ chain, windows, headers, rangeBlocksMax: config.rangeBlocksMax });
   let reached = 0n;
   let followed: string | undefined;
@@ -153,19 +157,19 @@ export function createScanner(
   async function nextRange(node: EvmNode, cursor: Cursor, signal: AbortSignal): Promise<RangeFound | undefined> {
     const { latest, end } = await endOf(node, cursor.pass);
     if (end <= cursor.blockNumber) return undefined;
-    const trail = trails[cursor.pass];
+    const recent = recentBlocks[cursor.pass];
     const others = rpc.nodes.map((connect) => connect(signal)).filter(({ name }) => name !== node.name);
-    const read = await look({ node, others, latest, cursor, end, trail });
+    const read = await look({ node, others, latest, cursor, end, recent });
     if (read === undefined) return undefined;
     if (read === 'forked') {
-      const { from, orphaned } = await trail.fork(node, cursor);
+      const { from, orphaned } = await recent.fork(node, cursor);
       return { range: { logs: [], orphaned, next: cursorAt(cursor, from) }, isEnd: false };
     }
     const { logs, unreadable, blocks, last } = read;
     if (cursor.pass !== 'head') await mustBeShared(rpc, node, last, signal);
     if (cursor.pass === 'head') followed = node.name;
     shown.show(node, cursor.pass, logs);
-    trail.add({ number: cursor.blockNumber, hash: cursor.blockHash }, blocks);
+    recent.add({ number: cursor.blockNumber, hash: cursor.blockHash }, blocks);
     const range = { logs, orphaned: [], ...(unreadable.length > 0 && { unreadable }), next: cursorAt(cursor, last) };
     return { range, isEnd: last.number === end };
   }

@@ -1,8 +1,8 @@
 /** What came into one token account since it was last read. */
 import type { ChainNode } from '../../node/jsonRpc.ts';
 import { type Landed, landedEach, TransactionUnreadable } from '../landed.ts';
-import { untilThere } from '../patience.ts';
 import type { AsOf } from '../reads.ts';
+import { untilThere } from '../retryBehindNode.ts';
 import { type Seen, signaturesOf, signaturesPerCall } from '../transactions.ts';
 import { type Credit, changeIn, creditsOf } from './credits.ts';
 

@@ -7,7 +7,6 @@ import { agreedOn, allDeny, createShownTransfers, nodesNeeded, type Statement } 
 import { type Ingester, type SeenPayin, sameTransfer, transferOf } from '../../ports.ts';
 import { type SolanaConfig, solanaChainId } from '../config.ts';
 import { type Landed, landed, landedEach, TransactionUnreadable } from '../landed.ts';
-import { untilThere } from '../patience.ts';
 import {
   accountsOf,
   accountsPerCall,
@@ -20,6 +19,7 @@ import {
   signaturesAt,
   slotOf,
 } from '../reads.ts';
+import { untilThere } from '../retryBehindNode.ts';
 import { createSolanaRpc, type SolanaNode, type SolanaRpc } from '../rpc.ts';
 import { tokenAccountIn } from '../tokenProgram.ts';
 import { changeIn, creditsOf, logOf, ownerless, timeOf } from './credits.ts';

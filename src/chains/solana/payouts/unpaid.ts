@@ -8,8 +8,8 @@ import { type ChainRpc, ChainUnavailable } from '../../node/nodes.ts';
 import { PayoutBlocked } from '../../ports.ts';
 import { callsAtOnce } from '../config.ts';
 import { landed, landedEach, TransactionUnreadable } from '../landed.ts';
-import { untilThere } from '../patience.ts';
 import { type AsOf, accountsOf } from '../reads.ts';
+import { untilThere } from '../retryBehindNode.ts';
 import { tokenAccountIn, tokenAccountOf } from '../tokenProgram.ts';
 import { type Seen, signaturesOf, statusOf } from '../transactions.ts';
 

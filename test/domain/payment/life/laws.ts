@@ -3,11 +3,17 @@ import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
 import { rescale } from '../../../../domain/money.ts';
 import { routeOf } from '../../../../domain/payment/close.ts';
-import { forgivenOf, payableFrom, paysUntil, sumOf } from '../../../../domain/payment/counting.ts';
 import type { PaymentEvent } from '../../../../domain/payment/events.ts';
 import { policyRefunds } from '../../../../domain/payment/policy.ts';
 import { refundable, takenBy } from '../../../../domain/payment/refund.ts';
-import { familyOf, isSameAsset } from '../../../../domain/payment/sources.ts';
+import {
+  familyOf,
+  forgivenOf,
+  isSameAsset,
+  payableFrom,
+  paysUntil,
+  sumOf,
+} from '../../../../domain/payment/sources.ts';
 import type { Payment } from '../../../../domain/payment/state.ts';
 import { type PaymentStatus, statusOf } from '../../../../domain/payment/view.ts';
 import { canLand, liveAttempts, type TransferLeg } from '../../../../domain/transfer/leg.ts';

@@ -13,7 +13,10 @@ import { addressBook } from '../../../src/chains/families.ts';
 import { randomIds } from '../../../src/process/system.ts';
 import { adopt, type Shown } from '../../../src/workers/treasury/adopt.ts';
 import { compareOutflows } from '../../../src/workers/treasury/outflows.ts';
-import { type StrangersDeps, strangers } from '../../../src/workers/treasury/unknownTransactions.ts';
+import {
+  type UnknownTransactionsDeps,
+  unknownTransactions,
+} from '../../../src/workers/treasury/unknownTransactions.ts';
 import { createWorld } from '../../support/histories.ts';
 import { patience_ms } from '../../support/patience.ts';
 import * as p from '../../support/payments.ts';
@@ -67,7 +70,7 @@ async function given(shown: readonly AccountTransaction[], { numbered = true, re
     addresses: addressBook,
     payinsReadTo: async () => payins.readTo,
     openTransfers: async () => (owing.transfer ? [owing.transfer.key] : []),
-  } as unknown as StrangersDeps & Parameters<typeof adopt>[0] & ReturnType<typeof createWorld>;
+  } as unknown as UnknownTransactionsDeps & Parameters<typeof adopt>[0] & ReturnType<typeof createWorld>;
   return {
     deps,
     owing,
@@ -80,8 +83,8 @@ async function given(shown: readonly AccountTransaction[], { numbered = true, re
   };
 }
 
-const shownOf = async (deps: StrangersDeps): Promise<readonly Shown[]> =>
-  (await strangers(deps, signal)).found.filter((each): each is Shown => each.transaction !== null);
+const shownOf = async (deps: UnknownTransactionsDeps): Promise<readonly Shown[]> =>
+  (await unknownTransactions(deps, signal)).found.filter((each): each is Shown => each.transaction !== null);
 
 describe('transactions of the treasury that the log does not know', () => {
   it('are those whose nonces the log gave to nobody; adopted, they are known', async () => {
@@ -117,7 +120,7 @@ describe('transactions of the treasury that the log does not know', () => {
 
   it('are listed without what they did where no node shows them', async () => {
     const { deps } = await given([sent(9)]);
-    assert.deepEqual((await strangers(deps, signal)).found, [{ account, nonce: 7n, transaction: null }]);
+    assert.deepEqual((await unknownTransactions(deps, signal)).found, [{ account, nonce: 7n, transaction: null }]);
   });
 
   it('that moved money wait until payins are read up to them: what they paid may not be known to be owed yet', async () => {
@@ -215,7 +218,7 @@ describe('what left the treasury while nothing watched', () => {
     deps.clock.advance(2 * day_ms);
     const now = deps.clock.now();
     const from: bigint[] = [];
-    const remembering = (ago_ms: number): StrangersDeps => ({
+    const remembering = (ago_ms: number): UnknownTransactionsDeps => ({
       ...deps,
       history: {
         ...deps.history,
@@ -231,7 +234,10 @@ describe('what left the treasury while nothing watched', () => {
     assert.equal(await unseenBefore(day_ms), null, 'some minutes more or less are nothing');
     assert.equal(await unseenBefore(3 * day_ms), null);
     assert.equal(await unseenBefore(hour_ms), plus(now, 5 * minute_ms - hour_ms));
-    assert.equal((await strangers(remembering(day_ms), signal)).unseenBefore, plus(now, 5 * minute_ms - day_ms));
+    assert.equal(
+      (await unknownTransactions(remembering(day_ms), signal)).unseenBefore,
+      plus(now, 5 * minute_ms - day_ms),
+    );
     const later = BigInt((5 * minute_ms) / 400);
     const edges = [day_ms, day_ms, hour_ms, day_ms].map((ago_ms) => 1_000_000n - BigInt(ago_ms / 400));
     assert.deepEqual(

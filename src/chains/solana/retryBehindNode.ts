@@ -1,4 +1,4 @@
-/** Behind one address there may be several nodes, some slots apart: what one of them does not have yet is asked for again. */
+/** Retries of calls that one of the nodes behind an address cannot answer yet: such nodes may be some slots apart. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Answered, type ChainNode, RpcFailed } from '../node/jsonRpc.ts';
 import type { ChainRpc } from '../node/nodes.ts';
@@ -7,12 +7,12 @@ import { codes } from './reads.ts';
 /** Another node may answer at once; after three slots all of them should have come so far. */
 const pauses_ms = [0, 100, 200, 400, 500];
 
-/** The nodes of a chain, each of whose calls is made again for a second or so while it meets a node that has not come to `minContextSlot`. */
-export function patiently(rpc: ChainRpc): ChainRpc {
+/** Retries each call, for about 1.2 s, while the answering node is behind its `minContextSlot`. */
+export function retryBehindNode(rpc: ChainRpc): ChainRpc {
   return {
     ...rpc,
     nodes: rpc.nodes.map((connect) => (signal) => patient(connect(signal))),
-    as: (priority) => patiently(rpc.as(priority)),
+    as: (priority) => retryBehindNode(rpc.as(priority)),
     first: (ask, signal) => rpc.first((node) => ask(patient(node)), signal),
     answer: (ask, signal) => rpc.answer((node) => ask(patient(node)), signal),
     every: (ask, signal) => rpc.every((node) => ask(patient(node)), signal),
