@@ -3,8 +3,10 @@
  * transaction like any other: recorded before it is sent, sent again, and outbid, until the nonce is used up for good.
  */
 import {
+  isNumbered,
   landedAt,
   loadFrom,
+  type NumberedRail,
   type NumberingAccount,
   PayoutBlocked,
   type PayoutRail,
@@ -40,7 +42,7 @@ import {
 } from './numberingAccounts.ts';
 
 export interface CancelDeps extends NumberingDeps {
-  readonly rail: PayoutRail;
+  readonly rail: NumberedRail;
   readonly signer: Signer;
 }
 
@@ -71,7 +73,7 @@ async function cancel(
   outbid?: Pick<SignedAttempt, 'fee'>,
 ): Promise<boolean> {
   const { handle, clock, rail, signer } = deps;
-  const unsigned = await rail.prepareCancel(nonce, account, outbid);
+  const unsigned = await rail.numbering.prepareCancel(nonce, account, outbid);
   if (await objectionToSigning(deps, account)) return false;
   const { hash, bytes } = await signer.sign(unsigned, { kind: 'cancel', reference: cancelReference(nonce) });
   const decide = (state: TreasuryState) =>
@@ -89,10 +91,12 @@ async function cancel(
  * @returns false where nothing may be signed, or the nonce is cancelled already
  */
 export async function giveUpNonce(
-  deps: CancelDeps,
+  { rail, ...others }: Omit<CancelDeps, 'rail'> & { readonly rail: PayoutRail },
   { account, nonce, hash, fee }: Pick<SignedAttempt, 'account' | 'nonce' | 'hash' | 'fee'>,
 ): Promise<boolean> {
-  if (nonce === null || (await isCancelled(deps, account, BigInt(nonce)))) return false;
+  if (nonce === null || !isNumbered(rail)) return false;
+  const deps = { ...others, rail };
+  if (await isCancelled(deps, account, BigInt(nonce))) return false;
   const cancelling = (outbid?: Pick<SignedAttempt, 'fee'>) =>
     cancel(deps, account, BigInt(nonce), `give up ${hash}`, outbid);
   return cancelling({ fee: { ...fee } }).catch((error) => {
@@ -256,7 +260,8 @@ async function isNeedless(
 
 // Looks after nonces that were handed out on one chain: none may stay outstanding, for all later ones wait for it.
 
-export interface NoncesDeps extends Omit<TendDeps, 'failed'> {
+export interface NoncesDeps extends Omit<TendDeps, 'failed' | 'rail'> {
+  readonly rail: PayoutRail;
   readonly alarm: (reason: string, facts: Readonly<Record<string, unknown>>, message: string) => void;
 }
 
@@ -285,7 +290,8 @@ export function noncesWorker(deps: NoncesDeps): Worker<ChainId> {
         if (error instanceof PayoutBlocked) tell({ ...nonce, reason: error.reason, message: error.message });
         else failures.push(error);
       };
-      const trouble = await tendNonces({ ...deps, failed: note }, signal);
+      if (!isNumbered(rail)) return;
+      const trouble = await tendNonces({ ...deps, rail, failed: note }, signal);
       trouble.forEach(tell);
       const [failure] = failures;
       if (failure !== undefined) throw failure;

@@ -5,6 +5,7 @@ import { currentState } from '../../../commands/handle.ts';
 import {
   type Batching,
   type Fate,
+  type NonceNumbering,
   nothingToProve,
   PayoutBlocked,
   type PayoutRail,
@@ -168,10 +169,7 @@ export async function batchWorld(count: number, pause: () => Promise<void> = asy
     throw new Crashed(point);
   };
 
-  const rail = {
-    chainId,
-    account,
-    minedNonce: () => between(chain.next),
+  const transfers = {
     async prepare(order: TransferOrder, nonce: bigint) {
       const to = receiversOf(order);
       if (around.refuses !== null && to.includes(receiverOf(around.refuses)))
@@ -193,6 +191,16 @@ export async function batchWorld(count: number, pause: () => Promise<void> = asy
       const order = { chainId, token: terms().destination.token, receiver: account, receiverMemo: null, amount: 0n };
       return { chainId, account, nonce, order, validUntil: null, fee: feeCaps(around.fees), payload: [] };
     },
+  };
+  const rail = {
+    chainId,
+    account,
+    numbering: {
+      kind: 'nonce',
+      minedNonce: () => between(chain.next),
+      provenNonce: async () => chain.next(),
+      ...transfers,
+    },
     async broadcast(bytes: string) {
       await pause();
       await checkRecorded(bytes);
@@ -202,7 +210,7 @@ export async function batchWorld(count: number, pause: () => Promise<void> = asy
     canLand: async ({ nonce }: Sent) => BigInt(nonce ?? 0) >= chain.next(),
     stillFinal: async ({ hash, blockHash }: { hash: string; blockHash: string }) =>
       chain.mined.some(({ sending, block }) => sending.hash === hash && block === blockHash),
-  } as Partial<PayoutRail> as PayoutRail;
+  } as Partial<PayoutRail<NonceNumbering>> as PayoutRail<NonceNumbering>;
 
   const signer: Signer = {
     account,

@@ -13,9 +13,9 @@ describe('the treasury’s keys', () => {
     const asking = files.filter((file) => asks.test(readFileSync(`${import.meta.dirname}/../../../${file}`, 'utf8')));
     const answering = /^src\/(signer|chains\/[^/]+\/signer)\//;
     assert.deepEqual(asking.filter((file) => !answering.test(file)).toSorted(), [
-      'tools/selfTestPayment.ts',
       'src/workers/payouts/cancels.ts',
       'src/workers/payouts/sign.ts',
+      'tools/selfTestPayment.ts',
     ]);
   });
 });
