@@ -108,14 +108,14 @@ export async function beginDay(ground: Ground) {
       ? await rail.numbering.prepare(asked, await number(rail, purpose, units))
       : await rail.numbering.prepare(asked);
     const signed = await ground.sign(unsigned, 'withdrawal');
-    await operate(id, (state) => operations.signOperation(state, signed));
+    await operate(id, (state) => operations.operationLeg.sign(state, 1, signed));
     if (dies) await ground.refuse(receiver);
     if (dies) await ground.force(signed.bytes);
     else await rail.broadcast(signed.bytes);
     await ground.settle();
     const fate = await rail.fate([signed], signal);
     assert.ok(fate.kind === (dies ? 'dead' : 'final'), fate.kind);
-    await operate(id, (state) => operations.concludeOperation(state, fate, clock.now()));
+    await operate(id, (state) => operations.operationLeg.conclude(state, 1, fate, clock.now()));
   }
 
   type Step = (state: operations.OperationState) => Decision<OperationEvent>;

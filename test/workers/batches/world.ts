@@ -18,7 +18,7 @@ import { type Batch, payoutBatch } from '../../../domain/batch/batch.ts';
 import { bounceImpossible } from '../../../domain/payment/close.ts';
 import { createPayment } from '../../../domain/payment/create.ts';
 import type { PaymentEvent } from '../../../domain/payment/events.ts';
-import { retryPayout } from '../../../domain/payment/payout.ts';
+import { payoutLeg } from '../../../domain/payment/payout.ts';
 import { type Payment, paymentDecider } from '../../../domain/payment/state.ts';
 import { plus } from '../../../domain/time.ts';
 import type { TransferKey } from '../../../domain/transfer/shapes.ts';
@@ -319,7 +319,8 @@ export async function batchWorld(count: number, pause: () => Promise<void> = asy
       return buryBatch(deps, { id, reason: 'no explorer has it' }, { cause: facts.cause }, signal);
     },
     surviving,
-    letGo: (n: number) => outside(paymentDecider, paymentIdOf(n), (p) => retryPayout(p, 'by hand', clock.now()), facts),
+    letGo: (n: number) =>
+      outside(paymentDecider, paymentIdOf(n), (p) => payoutLeg.retry(p, 1, 'by hand', clock.now()), facts),
     /** Other people write to its stream; processes that begin later see it. */
     breakStream(n: number) {
       broken.add(`payment-${paymentIdOf(n)}`);

@@ -12,7 +12,7 @@ import {
   type TransferOrder,
   type Unsigned,
 } from '../../../commands/transferPorts.ts';
-import { signRefund } from '../../../domain/payment/payout.ts';
+import { refundLeg } from '../../../domain/payment/payout.ts';
 import { paymentDecider } from '../../../domain/payment/state.ts';
 import { statusOf } from '../../../domain/payment/view.ts';
 import { plus } from '../../../domain/time.ts';
@@ -173,7 +173,7 @@ describe('a refund that is ordered', () => {
     await record(paymentId, [...ordered, p.orphaned(late)]);
     await run();
     assert.deepEqual([paid(), around.signatures], [[], 0]);
-    const refused = signRefund(await payment(), 1, p.refundAttempt(1, '4.95'));
+    const refused = refundLeg.sign(await payment(), 1, p.refundAttempt(1, '4.95'));
     assert.match((refused as { message: string }).message, /left its chain/);
   });
 
