@@ -121,7 +121,7 @@ export interface Trouble {
   readonly message: string;
 }
 
-export interface TendDeps extends CancelDeps {
+interface TendDeps extends CancelDeps {
   readonly owners: TransferOwners;
   /** Signs one at a time with the transfers of the same accounts. */
   readonly inTurn: <T>(work: () => Promise<T>) => Promise<T>;
@@ -129,15 +129,20 @@ export interface TendDeps extends CancelDeps {
   readonly failed: (nonce: Pick<Trouble, 'account' | 'nonce'>, error: unknown) => void;
 }
 
+/** On a rail of any kind: where transfers expire, there is nothing to look after. */
+type AnyTendDeps = Omit<TendDeps, 'rail'> & { readonly rail: PayoutRail };
+
 /**
  * Looks after every nonce that was handed out and not mined: sends cancels again and outbids them until they are final, and takes back
  * what nobody needs any more.
  * @returns what needs an operator
  */
-export async function tendNonces(deps: TendDeps, signal: AbortSignal): Promise<readonly Trouble[]> {
-  const accounts = await numberingAccountsOf(deps, signal);
-  const trouble = await Promise.all(accounts.map((numbering) => tendAccount(deps, { numbering, accounts }, signal)));
-  return trouble.flat();
+export async function tendNonces({ rail, ...others }: AnyTendDeps, signal: AbortSignal): Promise<readonly Trouble[]> {
+  const accounts = await numberingAccountsOf({ ...others, rail }, signal);
+  const tended = isNumbered(rail)
+    ? accounts.map((numbering) => tendAccount({ ...others, rail }, { numbering, accounts }, signal))
+    : [];
+  return (await Promise.all(tended)).flat();
 }
 
 async function tendAccount(deps: TendDeps, chosen: Chosen, signal: AbortSignal): Promise<readonly Trouble[]> {
@@ -260,8 +265,7 @@ async function isNeedless(
 
 // Looks after nonces that were handed out on one chain: none may stay outstanding, for all later ones wait for it.
 
-export interface NoncesDeps extends Omit<TendDeps, 'failed' | 'rail'> {
-  readonly rail: PayoutRail;
+export interface NoncesDeps extends Omit<AnyTendDeps, 'failed'> {
   readonly alarm: (reason: string, facts: Readonly<Record<string, unknown>>, message: string) => void;
 }
 
@@ -290,8 +294,7 @@ export function noncesWorker(deps: NoncesDeps): Worker<ChainId> {
         if (error instanceof PayoutBlocked) tell({ ...nonce, reason: error.reason, message: error.message });
         else failures.push(error);
       };
-      if (!isNumbered(rail)) return;
-      const trouble = await tendNonces({ ...deps, rail, failed: note }, signal);
+      const trouble = await tendNonces({ ...deps, failed: note }, signal);
       trouble.forEach(tell);
       const [failure] = failures;
       if (failure !== undefined) throw failure;

@@ -76,14 +76,18 @@ export async function readNumberingAccounts(
   { account, numbering }: Pick<PayoutRail, 'account' | 'numbering'>,
   signal: AbortSignal,
 ): Promise<readonly NumberingAccount[]> {
-  if (numbering.kind === 'expiring') return [];
-  if (numbering.kind === 'sequence') return numbering.accounts(signal);
-  return [{ account, minedNonce: await numbering.minedNonce(signal), unused: false }];
+  if (numbering.kind === 'sequence') return await numbering.accounts(signal);
+  const minedNonce = await (numbering.kind === 'nonce' ? numbering.minedNonce(signal) : undefined);
+  return minedNonce === undefined ? [] : [{ account, minedNonce, unused: false }];
 }
 
 /** Reads them, and remembers them for all who wait for a nonce. */
 export async function numberingAccountsOf(
-  { rail, clock, memory }: Pick<NumberingDeps, 'rail' | 'clock' | 'memory'>,
+  {
+    rail,
+    clock,
+    memory,
+  }: Pick<NumberingDeps, 'clock' | 'memory'> & { readonly rail: Pick<PayoutRail, 'account' | 'numbering'> },
   signal: AbortSignal,
 ): Promise<readonly NumberingAccount[]> {
   memory.accounts = await readNumberingAccounts(rail, signal);

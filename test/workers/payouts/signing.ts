@@ -1,11 +1,9 @@
 /** A treasury on a chain that only counts nonces, a signer that counts signatures, and payments to pay out. */
 
-import assert from 'node:assert/strict';
 import { currentState, type Handle } from '../../../commands/handle.ts';
 import type { CrashPoint, EventStore } from '../../../commands/ports.ts';
 import {
   type Fate,
-  isNumbered,
   type NumberingAccount,
   nothingToProve,
   type Outgoing,
@@ -223,7 +221,6 @@ export async function signingWorld({ store = processes().store, payments = [firs
     const failed = (_: unknown, error: unknown) => {
       throw error;
     };
-    assert.ok(isNumbered(rail));
     const trouble = await tendNonces(
       { handle, clock, rail, signer, memory, inTurn, failed, owners: { payout: ownerOf(handle) } },
       new AbortController().signal,
