@@ -7,7 +7,7 @@ import { type Decider, type Decision, InvariantBroken, isRefusal, refuse } from 
 import { unitsText } from '../money.ts';
 import type { Instant } from '../time.ts';
 import { canLand, newLeg, type Owed, stepOf, type TransferLeg, type TransferStep } from '../transfer/leg.ts';
-import { type ChainLegOwner, legOwner } from '../transfer/owner.ts';
+import { type ChainLegOwner, chainLegOwner } from '../transfer/owner.ts';
 import { evolveLeg, type Outcome, unprefixed } from '../transfer/record.ts';
 import { type DeathProof, referenceOf } from '../transfer/shapes.ts';
 import { type BatchOpened, type Member, membersMax, type PayoutBatchEvent } from './events.ts';
@@ -152,7 +152,7 @@ const dissolved = (reason: string, now: Instant): PayoutBatchEvent => ({
   data: { reason, dissolvedAt: now },
 });
 
-const legVerbs = legOwner({
+const legVerbs = chainLegOwner({
   prefix,
   legOf: (state: BatchState) => state?.leg ?? noBatch,
   guard(state) {

@@ -37,13 +37,8 @@ export interface LegRules<S, P extends string, X extends object> {
   extra?(state: S, part: number, outcome?: record.Outcome): X;
 }
 
-export function legOwner<S, P extends string, X extends object = object>({
-  prefix,
-  legOf,
-  guard,
-  extra,
-}: LegRules<S, P, X>): LegOwner<S, record.Prefixed<P, X>> {
-  const recorded = (
+function recorderOf<S, P extends string, X extends object>({ prefix, legOf, extra }: LegRules<S, P, X>) {
+  return (
     { state, part, verb, outcome }: { state: S; part: number; verb: LegVerb; outcome?: record.Outcome },
     decide: (leg: TransferLeg) => Decision<record.LegEvent>,
   ): Decision<record.Prefixed<P, X>> => {
@@ -51,6 +46,13 @@ export function legOwner<S, P extends string, X extends object = object>({
     if (leg === null) return [];
     return isRefusal(leg) ? leg : record.prefixed(prefix, decide(leg), extra?.(state, part, outcome) ?? ({} as X));
   };
+}
+
+export function chainLegOwner<S, P extends string, X extends object = object>(
+  rules: LegRules<S, P, X>,
+): ChainLegOwner<S, record.Prefixed<P, X>> {
+  const { guard } = rules;
+  const recorded = recorderOf(rules);
   return {
     sign: (state, part, attempt) =>
       recorded({ state, part, verb: 'sign' }, (leg) => guard?.(state, part, attempt) ?? record.sign(leg, attempt)),
@@ -59,6 +61,15 @@ export function legOwner<S, P extends string, X extends object = object>({
     conclude: (state, part, outcome, now) =>
       recorded({ state, part, verb: 'conclude', outcome }, (leg) => record.conclude(leg, outcome, now)),
     orphan: (state, part, seen) => recorded({ state, part, verb: 'orphan' }, (leg) => record.orphan(leg, seen)),
+  };
+}
+
+export function legOwner<S, P extends string, X extends object = object>(
+  rules: LegRules<S, P, X>,
+): LegOwner<S, record.Prefixed<P, X>> {
+  const recorded = recorderOf(rules);
+  return {
+    ...chainLegOwner(rules),
     accept: (state, part, reason, now) =>
       recorded({ state, part, verb: 'accept' }, (leg) => record.accept(leg, reason, now)),
     retry: (state, part, reason, now) =>

@@ -6,7 +6,7 @@ import { type Decider, type Decision, InvariantBroken, type Refusal, refuse } fr
 import { unitsText } from '../money.ts';
 import type { Instant } from '../time.ts';
 import { liveAttempts, newLeg, type Owed, stepOf, type TransferLeg, type TransferStep } from '../transfer/leg.ts';
-import { type ChainLegOwner, legOwner } from '../transfer/owner.ts';
+import { type ChainLegOwner, chainLegOwner } from '../transfer/owner.ts';
 import { evolveLeg, unprefixed } from '../transfer/record.ts';
 import { referenceOf } from '../transfer/shapes.ts';
 import type { OperationEvent, OperationOrdered } from './operationEvents.ts';
@@ -145,7 +145,7 @@ function tooLateToCallOff({ leg }: Operation): Refusal | undefined {
 }
 
 /** Nobody accepts an operation that fell short, or allows more attempts: an operator orders anew instead. */
-export const operationLeg = legOwner({
+export const operationLeg = chainLegOwner({
   prefix,
   legOf: (state: OperationState) => state?.leg ?? noOperation,
   guard(state) {
