@@ -116,39 +116,66 @@ export interface ChosenTogether {
   readonly apart?: bigint;
 }
 
-/** Makes transfers from one treasury account on one chain. */
-export interface PayoutRail {
-  /** Left out where every payout is a transaction of its own. */
-  readonly batching?: Batching;
-  readonly chainId: ChainId;
-  readonly account: string;
-  /** The account's next nonce as the chain has mined it. Null where a chain has no nonces: nothing that is signed is replaced there. */
-  minedNonce(signal: AbortSignal): Promise<bigint | null>;
-  /**
-   * The same, as enough nodes show it alike; null while they do not. Where an account’s history begins: below it no nonce is ever given, so
-   * one node’s word is not enough. Left out where one that is too high only skips some. @throws Unavailable
-   */
-  provenNonce?(): Promise<bigint | null>;
-  /**
-   * The account itself and further accounts that number its transfers, so that more of them land at a time; only those that exist on
-   * the chain. Left out where the account's own nonces are enough.
-   */
-  numberingAccounts?(signal: AbortSignal): Promise<readonly NumberingAccount[]>;
+/** What chains have in common whose transfers use up numbers of an account: the same number is used once, in ascending order. */
+interface NumberedTransfers {
+  /** The account's next number as the chain has mined it. */
+  minedNonce(signal: AbortSignal): Promise<bigint>;
   /**
    * Checks float, gas and that the transfer would succeed, then builds it.
    * With `replaces`, the same nonce, receiver and amount at a fee high enough to replace it.
-   * @param numberedBy whose nonce it is; the account's own when left out
+   * @param numberedBy account whose nonce it is. Default: the treasury's own.
    * @throws PayoutBlocked when it cannot be made now (float, gas, refused by the token): wait and raise an alarm, sign nothing.
    */
-  prepare(order: TransferOrder, nonce: bigint | null, replaces?: SignedAttempt, numberedBy?: string): Promise<Unsigned>;
-  /** The same transaction under another nonce of its account. The chain is not asked. */
+  prepare(order: TransferOrder, nonce: bigint, replaces?: SignedAttempt, numberedBy?: string): Promise<Unsigned>;
+  /** Returns the same transaction under another nonce of its account, without a call to the chain. */
   numbered(unsigned: Unsigned, nonce: bigint): Unsigned;
   /**
-   * A transaction that does nothing but use up a nonce whose purpose is gone.
+   * Builds a transaction that only uses up a nonce whose purpose is gone.
    * @param outbid the fees of one that is to be replaced
    * @throws PayoutBlocked when outbidding would cost more than the configured maximum
    */
   prepareCancel(nonce: bigint, numberedBy?: string, outbid?: Pick<SignedAttempt, 'fee'>): Promise<Unsigned>;
+}
+
+/** Nonces of the treasury's account alone. */
+export interface NonceNumbering extends NumberedTransfers {
+  readonly kind: 'nonce';
+  /**
+   * Returns the next nonce if enough nodes agree on it, else null. The history of an account begins with it: no nonce below it is ever
+   * assigned, so one node's answer is not enough. @throws Unavailable
+   */
+  provenNonce(): Promise<bigint | null>;
+}
+
+/** Sequence numbers of the treasury's account and of further accounts, so that more transfers land at a time. A number that is too high only skips some. */
+export interface SequenceNumbering extends NumberedTransfers {
+  readonly kind: 'sequence';
+  /** Returns the treasury's account and the further ones that exist on the chain. */
+  accounts(signal: AbortSignal): Promise<readonly NumberingAccount[]>;
+}
+
+/** No numbers: signed bytes expire. They can not be replaced, so nothing else is signed for a transfer before its last attempt is dead. */
+export interface ExpiringNumbering {
+  readonly kind: 'expiring';
+  /**
+   * Checks float, gas and that the transfer would succeed, then builds it.
+   * @throws PayoutBlocked when it cannot be made now (float, gas, refused by the token): wait and raise an alarm, sign nothing.
+   */
+  prepare(order: TransferOrder): Promise<Unsigned>;
+}
+
+/** How a chain keeps a transfer from landing twice. */
+export type Numbering = NonceNumbering | SequenceNumbering | ExpiringNumbering;
+
+/** Makes transfers from one treasury account on one chain. */
+export type PayoutRail<N extends Numbering = Numbering> = N extends Numbering ? RailOf<N> : never;
+
+interface RailOf<N extends Numbering> {
+  /** Left out where every payout is a transaction of its own. */
+  readonly batching?: Batching;
+  readonly chainId: ChainId;
+  readonly account: string;
+  readonly numbering: N;
   /** Sends bytes; idempotent: known, mined or outbid bytes are no error. @throws BroadcastRefused when every node that answers refuses them */
   broadcast(bytes: string): Promise<void>;
   /** What a node means that refuses bytes in these words, in one word; `unknown` for new words. Left out where nodes answer with codes. */
@@ -166,6 +193,11 @@ export interface PayoutRail {
   /** Of the account: the chain's own coin, and each catalogue token by its address as the catalogue spells it; smallest units. */
   balances(signal: AbortSignal): Promise<{ readonly gas: bigint; readonly tokens: Readonly<Record<string, bigint>> }>;
 }
+
+/** Rail of a chain whose transfers have nonces or sequence numbers. */
+export type NumberedRail = PayoutRail<NonceNumbering | SequenceNumbering>;
+
+export const isNumbered = (rail: PayoutRail): rail is NumberedRail => rail.numbering.kind !== 'expiring';
 
 export interface ReceiverCost {
   /** Of the chain's coin, in smallest units. */

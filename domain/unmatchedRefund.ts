@@ -4,10 +4,10 @@ import { forgeryIn } from './payment/backing.ts';
 import { transferId } from './payment/events.ts';
 import { isSameAsset } from './payment/sources.ts';
 import type { Instant } from './time.ts';
-import { type Order, type Owed, stepOf, type TransferLeg } from './transfer/leg.ts';
-import * as transfer from './transfer/record.ts';
+import { type Order, type Owed, stepOf } from './transfer/leg.ts';
+import { type LegOwner, legOwner } from './transfer/owner.ts';
 import { tooLateToCallOff } from './transfer/record.ts';
-import { type DeathProof, referenceOf, type SignedAttempt } from './transfer/shapes.ts';
+import { referenceOf } from './transfer/shapes.ts';
 import type { UnmatchedEvent, UnmatchedState } from './unmatched.ts';
 
 /** The ways back that were ordered, all but the last called off. None where nothing is to go back, or an operator sends it by hand. */
@@ -45,59 +45,16 @@ export const unmatchedRefundPart = ({ calledOff }: NonNullable<UnmatchedState>):
 
 const noRefund = refuse('illegalStep', 'no refund of this money is ordered that the service sends');
 
-/** @param part which way back is meant: what was signed for one that was called off is never taken for the next */
-function recorded(
-  state: UnmatchedState,
-  part: number,
-  decide: (leg: TransferLeg) => Decision<transfer.LegEvent>,
-): Decision<UnmatchedEvent> {
-  if (!state?.refund) return noRefund;
-  return part === unmatchedRefundPart(state)
-    ? transfer.prefixed('UnmatchedRefund', decide(state.refund), {})
-    : refuse('illegalStep', 'this refund was called off: nothing more is recorded of it');
-}
-
-export const signUnmatchedRefund = (
-  state: UnmatchedState,
-  part: number,
-  attempt: SignedAttempt,
-): Decision<UnmatchedEvent> => recorded(state, part, (leg) => transfer.sign(leg, attempt));
-
-export const buryUnmatchedRefund = (
-  state: UnmatchedState,
-  part: number,
-  attempts: readonly number[],
-  proof: DeathProof,
-): Decision<UnmatchedEvent> => recorded(state, part, (leg) => transfer.bury(leg, attempts, proof));
-
-export const concludeUnmatchedRefund = (
-  state: UnmatchedState,
-  part: number,
-  outcome: transfer.Outcome,
-  now: Instant,
-): Decision<UnmatchedEvent> => recorded(state, part, (leg) => transfer.conclude(leg, outcome, now));
-
-export const orphanUnmatchedRefund = (
-  state: UnmatchedState,
-  part: number,
-  seen: transfer.Seen,
-): Decision<UnmatchedEvent> => recorded(state, part, (leg) => transfer.orphan(leg, seen));
-
-/** @param reason at most 400 characters, for whoever asks why */
-export const acceptUnmatchedRefund = (
-  state: UnmatchedState,
-  part: number,
-  reason: string,
-  now: Instant,
-): Decision<UnmatchedEvent> => recorded(state, part, (leg) => transfer.accept(leg, reason, now));
-
-/** @param reason at most 400 characters, for whoever asks why */
-export const retryUnmatchedRefund = (
-  state: UnmatchedState,
-  part: number,
-  reason: string,
-  now: Instant,
-): Decision<UnmatchedEvent> => recorded(state, part, (leg) => transfer.retry(leg, reason, now));
+/** What was signed for a refund that was called off is never taken for the next: the part says which is meant. */
+export const unmatchedRefundLeg: LegOwner<UnmatchedState, UnmatchedEvent> = legOwner({
+  prefix: 'UnmatchedRefund',
+  legOf(state: UnmatchedState, part) {
+    if (!state?.refund) return noRefund;
+    return part === unmatchedRefundPart(state)
+      ? state.refund
+      : refuse('illegalStep', 'this refund was called off: nothing more is recorded of it');
+  },
+});
 
 /**
  * An operator's decision: it is not sent, for example because its address takes no such money. The money waits for another decision.

@@ -4,7 +4,9 @@ import type { Handle } from '../commands/handle.ts';
 import { type Clock, TransientError } from '../commands/ports.ts';
 import {
   BroadcastRefused,
+  type ExpiringNumbering,
   type Fate,
+  isNumbered,
   landedAt,
   type PayoutRail,
   type Sent,
@@ -13,7 +15,7 @@ import {
   type TransferOrder,
   type Unsigned,
 } from '../commands/transferPorts.ts';
-import { type Cause, isRefusal, type Refusal } from '../domain/decider.ts';
+import { assert, type Cause, isRefusal, type Refusal } from '../domain/decider.ts';
 import { unitsText } from '../domain/money.ts';
 import type { TokenRef } from '../domain/payment/events.ts';
 import { epochMs, minute_ms } from '../domain/time.ts';
@@ -100,20 +102,21 @@ async function numbered(
   signal: AbortSignal,
 ): Promise<Unsigned> {
   const { handle, clock, rail, signer } = deps;
+  if (!isNumbered(rail)) return expiring({ ...deps, rail }, order, signing);
   const numbering = { handle, clock, rail, memory: numberingMemory() };
   const accounts = await numberingAccountsOf(numbering, signal);
   const own = accounts.find(({ account }) => account === rail.account);
-  if (!own) return withoutNonce(deps, order, signing);
+  assert(own !== undefined, 'the treasury numbers its own transfers');
   const chosen: Chosen = { numbering: own, accounts };
   const purpose = purposeIn(await stateOf(numbering, own.account), own.minedNonce);
   const wanted = { purpose, moves: { token: order.token.address, amount: unitsText(order.amount) } };
   refuse(await refusalToNumber(numbering, chosen, wanted));
   const whole = { ...order, spokenFor: await spokenFor(numbering, chosen, wanted) };
-  const prepared = await rail.prepare(whole, own.minedNonce + BigInt(outstandingMax), undefined, own.account);
+  const prepared = await rail.numbering.prepare(whole, own.minedNonce + BigInt(outstandingMax), undefined, own.account);
   await signer.check(prepared, signing);
   const nonce = await takeNonce(numbering, chosen, wanted);
   if (isRefusal(nonce)) throw new Error(`${nonce.refused}: ${nonce.message}`);
-  return rail.numbered(prepared, nonce);
+  return rail.numbering.numbered(prepared, nonce);
 }
 
 /** The one that a run before was cut off with, or the next one. */
@@ -124,8 +127,8 @@ function purposeIn({ assigned }: TreasuryState, minedNonce: bigint): Purpose {
   return cutOff?.purpose ?? { kind: 'sweep', reference: checks, ordinal };
 }
 
-async function withoutNonce(
-  { handle, clock, rail, signer, by }: SelfTestDeps,
+async function expiring(
+  { handle, clock, rail, signer, by }: SelfTestDeps & { readonly rail: PayoutRail<ExpiringNumbering> },
   order: TransferOrder,
   signing: SigningPurpose,
 ): Promise<Unsigned> {
@@ -137,7 +140,7 @@ async function withoutNonce(
     { cause: by, appId: null },
   );
   refuse(isRefusal(allowed) ? allowed : undefined);
-  const unsigned = await rail.prepare(order, null, undefined, account);
+  const unsigned = await rail.numbering.prepare(order);
   await signer.check(unsigned, signing);
   return unsigned;
 }

@@ -7,18 +7,9 @@ import { type Decider, type Decision, InvariantBroken, isRefusal, refuse } from 
 import { unitsText } from '../money.ts';
 import type { Instant } from '../time.ts';
 import { canLand, newLeg, type Owed, stepOf, type TransferLeg, type TransferStep } from '../transfer/leg.ts';
-import {
-  conclude,
-  evolveLeg,
-  type LegEvent,
-  type Outcome,
-  orphan,
-  prefixed,
-  type Seen,
-  sign,
-  unprefixed,
-} from '../transfer/record.ts';
-import { type DeathProof, referenceOf, type SignedAttempt } from '../transfer/shapes.ts';
+import { type ChainLegOwner, chainLegOwner } from '../transfer/owner.ts';
+import { evolveLeg, type Outcome, unprefixed } from '../transfer/record.ts';
+import { type DeathProof, referenceOf } from '../transfer/shapes.ts';
 import { type BatchOpened, type Member, membersMax, type PayoutBatchEvent } from './events.ts';
 
 /** Of the events that every transfer has. */
@@ -161,36 +152,34 @@ const dissolved = (reason: string, now: Instant): PayoutBatchEvent => ({
   data: { reason, dissolvedAt: now },
 });
 
-const own = (decision: Decision<LegEvent>, more: object = {}): Decision<PayoutBatchEvent> =>
-  prefixed(prefix, decision, more) as Decision<PayoutBatchEvent>;
+const legVerbs = chainLegOwner({
+  prefix,
+  legOf: (state: BatchState) => state?.leg ?? noBatch,
+  guard(state) {
+    if (state && state.dissolved !== null)
+      return refuse('illegalStep', `the batch is over (${state.dissolved}): sign nothing for it`);
+    return state && state.joined === null
+      ? refuse('illegalStep', 'it is not known yet who is in the batch: sign nothing for it')
+      : undefined;
+  },
+  extra: (state, _, outcome) => (state && outcome?.kind === 'short' ? { brought: broughtTo(state, outcome) } : {}),
+}) as ChainLegOwner<BatchState, PayoutBatchEvent>;
 
-/** Appended BEFORE the members' streams have it, and those before it is sent. */
-export function signBatch(state: BatchState, attempt: SignedAttempt): Decision<PayoutBatchEvent> {
-  if (!state) return noBatch;
-  if (state.dissolved !== null)
-    return refuse('illegalStep', `the batch is over (${state.dissolved}): sign nothing for it`);
-  if (state.joined === null)
-    return refuse('illegalStep', 'it is not known yet who is in the batch: sign nothing for it');
-  return own(sign(state.leg, attempt));
-}
-
-/** What its chain proves. A batch has one nonce: where nothing of that can land any more, it is over, and its members are paid by themselves. */
-export function concludeBatch(state: BatchState, outcome: Outcome, now: Instant): Decision<PayoutBatchEvent> {
-  if (!state) return noBatch;
-  if (outcome.kind === 'short') return own(conclude(state.leg, outcome, now), { brought: broughtTo(state, outcome) });
-  const told = own(conclude(state.leg, outcome, now));
-  if (outcome.kind !== 'dead' || isRefusal(told) || told.length === 0) return told;
-  const after = told.reduce<BatchState>(payoutBatch.evolve, state);
-  return after?.leg.attempts.some(canLand) ? told : [...told, dissolved(outcome.proof.detail.slice(0, 400), now)];
-}
+/** What is recorded here has to be in the members' streams before anything is sent. */
+export const batchLeg: ChainLegOwner<BatchState, PayoutBatchEvent> = {
+  ...legVerbs,
+  /** A batch has one nonce: where nothing of that can land any more, it is over, and its members are paid by themselves. */
+  conclude(state, part, outcome, now) {
+    const told = legVerbs.conclude(state, part, outcome, now);
+    if (outcome.kind !== 'dead' || isRefusal(told) || told.length === 0) return told;
+    const after = told.reduce<BatchState>(payoutBatch.evolve, state);
+    return after?.leg.attempts.some(canLand) ? told : [...told, dissolved(outcome.proof.detail.slice(0, 400), now)];
+  },
+};
 
 function broughtTo({ joined }: Batch, { brought = [] }: Extract<Outcome, { kind: 'short' }>): readonly string[] {
   return (joined ?? []).map((_, at) => unitsText(brought[at] ?? 0n));
 }
-
-/** Its block left the chain, for all its members: its bytes are sent again. */
-export const orphanBatch = (state: BatchState, seen: Seen): Decision<PayoutBatchEvent> =>
-  state ? own(orphan(state.leg, seen)) : noBatch;
 
 /** It is not made. Possible while nothing was signed for it: what is signed ends by what its chain proves. @param reason at most 400 characters */
 export function dissolveBatch(state: BatchState, reason: string, now: Instant): Decision<PayoutBatchEvent> {

@@ -6,18 +6,9 @@ import { type Decider, type Decision, InvariantBroken, type Refusal, refuse } fr
 import { unitsText } from '../money.ts';
 import type { Instant } from '../time.ts';
 import { liveAttempts, newLeg, type Owed, stepOf, type TransferLeg, type TransferStep } from '../transfer/leg.ts';
-import {
-  conclude,
-  evolveLeg,
-  type LegEvent,
-  type Outcome,
-  orphan,
-  prefixed,
-  type Seen,
-  sign,
-  unprefixed,
-} from '../transfer/record.ts';
-import { referenceOf, type SignedAttempt } from '../transfer/shapes.ts';
+import { type ChainLegOwner, chainLegOwner } from '../transfer/owner.ts';
+import { evolveLeg, unprefixed } from '../transfer/record.ts';
+import { referenceOf } from '../transfer/shapes.ts';
 import type { OperationEvent, OperationOrdered } from './operationEvents.ts';
 
 /** Of the events that every transfer has. */
@@ -153,31 +144,21 @@ function tooLateToCallOff({ leg }: Operation): Refusal | undefined {
   return signed && refuse('illegalStep', `${signed.hash} is signed and can still land: it cannot be called off now`);
 }
 
-/** None of the deciding here accepts a transfer that fell short, or allows more attempts: an operator orders anew instead. */
-const own = (decision: Decision<LegEvent>, more: object = {}): Decision<OperationEvent> =>
-  prefixed(prefix, decision, more) as Decision<OperationEvent>;
-
-/** Appended BEFORE the bytes are sent; only bytes read back from the stream are ever sent. */
-export function signOperation(state: OperationState, attempt: SignedAttempt): Decision<OperationEvent> {
-  if (!state) return noOperation;
-  const { calledOff } = state;
-  if (calledOff) return refuse('illegalStep', `it was called off by ${calledOff.by}: sign nothing for it`);
-  if (standingOf(state) === 'waitsForApproval')
-    return refuse('illegalStep', 'another operator has to approve it first');
-  return own(sign(state.leg, attempt));
-}
-
-/** What its chain proves about its attempts. A collection may bring another amount than was ordered, which is recorded. */
-export function concludeOperation(state: OperationState, outcome: Outcome, now: Instant): Decision<OperationEvent> {
-  if (!state) return noOperation;
-  const brought =
-    outcome.kind === 'final' && outcome.arrived !== undefined ? { arrived: unitsText(outcome.arrived) } : {};
-  return own(conclude(state.leg, outcome, now), brought);
-}
-
-/** Its block left the chain: its bytes are sent again. */
-export const orphanOperation = (state: OperationState, seen: Seen): Decision<OperationEvent> =>
-  state ? own(orphan(state.leg, seen)) : noOperation;
+/** Nobody accepts an operation that fell short, or allows more attempts: an operator orders anew instead. */
+export const operationLeg = chainLegOwner({
+  prefix,
+  legOf: (state: OperationState) => state?.leg ?? noOperation,
+  guard(state) {
+    if (state?.calledOff)
+      return refuse('illegalStep', `it was called off by ${state.calledOff.by}: sign nothing for it`);
+    return state && standingOf(state) === 'waitsForApproval'
+      ? refuse('illegalStep', 'another operator has to approve it first')
+      : undefined;
+  },
+  /** A collection may bring another amount than was ordered. */
+  extra: (_, __, outcome) =>
+    outcome?.kind === 'final' && outcome.arrived !== undefined ? { arrived: unitsText(outcome.arrived) } : {},
+}) as ChainLegOwner<OperationState, OperationEvent>;
 
 /** The money of a rebalance has come to our other account. */
 export function rebalanceArrived(

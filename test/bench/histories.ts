@@ -8,7 +8,7 @@ import { chainOf } from '../../domain/chains.ts';
 import { type Decision, isRefusal } from '../../domain/decider.ts';
 import type { PaymentEvent, Transfer } from '../../domain/payment/events.ts';
 import { recordPayin } from '../../domain/payment/payins.ts';
-import { concludePayout, requestPayout, signPayout } from '../../domain/payment/payout.ts';
+import { payoutLeg, requestPayout } from '../../domain/payment/payout.ts';
 import { type Payment, type PaymentState, paymentDecider } from '../../domain/payment/state.ts';
 import { epochMs } from '../../domain/time.ts';
 import type { SignedAttempt } from '../../domain/transfer/shapes.ts';
@@ -124,9 +124,14 @@ export function histories(handle: Handle, clock: Clock, idOf: (stream: string, t
       seen(false),
       seen(true),
       decide((p) => requestPayout(p, clock.now())),
-      decide((p, n) => signPayout(p, attemptOf(p, n, clock))),
+      decide((p, n) => payoutLeg.sign(p, 1, attemptOf(p, n, clock))),
       decide((p, n) =>
-        concludePayout(p, { kind: 'final', ...landed(n), blockNumber: BigInt(landed(n).blockNumber) }, clock.now()),
+        payoutLeg.conclude(
+          p,
+          1,
+          { kind: 'final', ...landed(n), blockNumber: BigInt(landed(n).blockNumber) },
+          clock.now(),
+        ),
       ),
       ...(['PaymentFunded', 'PayoutConfirmed'] as const).flatMap((type) => [tell(type, false), tell(type, true)]),
     ],

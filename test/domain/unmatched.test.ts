@@ -9,7 +9,7 @@ import {
   type UnmatchedState,
   unmatched,
 } from '../../domain/unmatched.ts';
-import { signUnmatchedRefund, unmatchedRefundsOwed } from '../../domain/unmatchedRefund.ts';
+import { unmatchedRefundLeg, unmatchedRefundsOwed } from '../../domain/unmatchedRefund.ts';
 import { otherPayer, payer, stellarTreasury } from '../support/contractPayments.ts';
 import { minute, payin, refundAttempt, stellarUsdc } from '../support/payments.ts';
 import { specification } from '../support/specification.ts';
@@ -97,7 +97,7 @@ describe('money without a known memo', () => {
     const byHand: UnmatchedEvent = { type: 'UnmatchedPayinRefundRequested', data };
     assert.deepEqual(unmatchedRefundsOwed(stateAfter([seen, byHand])), []);
     given([seen, byHand])
-      .when((state) => signUnmatchedRefund(state, 1, refundAttempt(1, '9.99')))
+      .when((state) => unmatchedRefundLeg.sign(state, 1, refundAttempt(1, '9.99')))
       .thenRefused('illegalStep', /no refund/);
   });
 

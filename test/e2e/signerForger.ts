@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Address } from 'viem';
 import { eventCodec } from '../../commands/codec.ts';
 import { createHandle, currentState } from '../../commands/handle.ts';
-import type { Signed } from '../../commands/transferPorts.ts';
+import { isNumbered, type Signed } from '../../commands/transferPorts.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import type { PaymentEvent, PaymentEventData } from '../../domain/payment/events.ts';
 import { transferId } from '../../domain/payment/shapes.ts';
@@ -66,7 +66,7 @@ export function openForger(settings: Readonly<Record<string, string>>, dataDir: 
   const nobody = { takeOwners: async () => [], watch: () => ({ open: async () => [], late: async () => [] }) };
   const { chains } = openChains(config, { ...nobody, lines: createLines() });
   const rail = chains.get(8453)?.rail;
-  assert.ok(rail);
+  assert.ok(rail && isNumbered(rail));
   const payment = async (paymentId: string) => {
     const found = await currentState(handle, paymentDecider, paymentId);
     assert.ok(found?.payout);
@@ -115,7 +115,7 @@ export function openForger(settings: Readonly<Record<string, string>>, dataDir: 
 
     async sign(paymentId, other) {
       const { payout, terms } = await payment(paymentId);
-      const minedNonce = (await rail.minedNonce(signal)) ?? 0n;
+      const minedNonce = await rail.numbering.minedNonce(signal);
       const purpose = { kind: 'payout', reference: paymentId, ordinal: noncesUsedUp(payout) + 1 } as const;
       const moves = { token: payout.order.token.address, amount: payout.order.amount.toString() };
       const taken = await handle(
@@ -126,7 +126,10 @@ export function openForger(settings: Readonly<Record<string, string>>, dataDir: 
       );
       assert.ok(!isRefusal(taken), isRefusal(taken) ? taken.message : '');
       const order = { ...(other ?? payout.order), reference: paymentId };
-      const unsigned = await rail.prepare(order, nonceOf(taken.state, purpose));
+      const unsigned = await rail.numbering.prepare(
+        order,
+        nonceOf(taken.state, purpose) ?? assert.fail('it has a nonce'),
+      );
       return signer.signerOf(address).sign(unsigned, { kind: 'payout', reference: paymentId, appId: terms.appId });
     },
 

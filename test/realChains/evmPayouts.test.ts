@@ -41,8 +41,7 @@ describeOnReal(['GETH'], 'EVM payouts', () => {
   });
 
   const railWith = (changes: Partial<EvmChainConfig> = {}) => createEvmPayoutRail({ ...config, ...changes }, treasury);
-  const nonceOf = async (rail: ReturnType<typeof railWith>) =>
-    (await rail.minedNonce(signal)) ?? assert.fail('a nonce');
+  const nonceOf = async (rail: ReturnType<typeof railWith>) => await rail.numbering.minedNonce(signal);
 
   async function request(method: string, params: readonly unknown[]): Promise<unknown> {
     const { body } = await post(rpcUrl, JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }));
@@ -68,7 +67,7 @@ describeOnReal(['GETH'], 'EVM payouts', () => {
 
   it('reach their receiver; a broadcast of what the node has, or has mined, is no failure', async () => {
     const rail = railWith();
-    const attempt = await signedBy(await rail.prepare(order, await nonceOf(rail)));
+    const attempt = await signedBy(await rail.numbering.prepare(order, await nonceOf(rail)));
     assert.deepEqual(await rail.fate([attempt], signal), { kind: 'unknown' });
     await rail.broadcast(attempt.bytes);
     await rail.broadcast(attempt.bytes);
@@ -80,15 +79,15 @@ describeOnReal(['GETH'], 'EVM payouts', () => {
   it('wait behind a gap of nonces, are replaced there, and land once', async () => {
     const rail = railWith();
     const nonce = await nonceOf(rail);
-    const first = await signedBy(await rail.prepare(order, nonce + 1n));
+    const first = await signedBy(await rail.numbering.prepare(order, nonce + 1n));
     await rail.broadcast(first.bytes);
     assert.deepEqual(await rail.fate([first], signal), { kind: 'pending', mined: false });
-    const second = await signedBy(await rail.prepare(order, nonce + 1n, first), 2);
+    const second = await signedBy(await rail.numbering.prepare(order, nonce + 1n, first), 2);
     await rail.broadcast(second.bytes);
     await rail.broadcast(first.bytes);
     assert.equal(await request('eth_getTransactionByHash', [first.hash]), null);
     assert.deepEqual(await rail.fate([first, second], signal), { kind: 'pending', mined: false });
-    const filler = await signedBy(await rail.prepareCancel(nonce, undefined), 1, 'cancel');
+    const filler = await signedBy(await rail.numbering.prepareCancel(nonce, undefined), 1, 'cancel');
     await rail.broadcast(filler.bytes);
     const fate = await finalFate([first, second]);
     assert.equal(fate.kind === 'final' && fate.hash, second.hash);
@@ -97,13 +96,13 @@ describeOnReal(['GETH'], 'EVM payouts', () => {
   it('without a tip are refused, and replaced by ones that pay 1 wei', async () => {
     const rail = railWith({ fees: { ...config.fees, minTip_wei: 0n, maxTip_wei: 0n } });
     const nonce = await nonceOf(rail);
-    const first = await signedBy(await rail.prepare(order, nonce));
+    const first = await signedBy(await rail.numbering.prepare(order, nonce));
     assert.equal(first.fee['maxPriorityFeePerGas'], '0');
     await assert.rejects(
       rail.broadcast(first.bytes),
       (error) => error instanceof BroadcastRefused && error.refusals.every((words) => refusalKind(words) === 'fee'),
     );
-    const second = await signedBy(await rail.prepare(order, nonce, first), 2);
+    const second = await signedBy(await rail.numbering.prepare(order, nonce, first), 2);
     await rail.broadcast(second.bytes);
     const fate = await finalFate([first, second]);
     assert.equal(fate.kind === 'final' && fate.hash, second.hash);
@@ -112,8 +111,8 @@ describeOnReal(['GETH'], 'EVM payouts', () => {
   it('are dead once another transaction has used their nonce', async () => {
     const rail = railWith();
     const nonce = await nonceOf(rail);
-    const attempt = await signedBy(await rail.prepare(order, nonce));
-    const other = await signedBy(await rail.prepareCancel(nonce, undefined), 1, 'cancel');
+    const attempt = await signedBy(await rail.numbering.prepare(order, nonce));
+    const other = await signedBy(await rail.numbering.prepareCancel(nonce, undefined), 1, 'cancel');
     await rail.broadcast(other.bytes);
     const fate = await finalFate([attempt]);
     assert.equal(fate.kind === 'dead' && fate.proof.reason, 'nonceUsed');
@@ -122,7 +121,7 @@ describeOnReal(['GETH'], 'EVM payouts', () => {
 
   it('leave the chain with their block, and land when they are sent again', async () => {
     const rail = railWith({ depths: { final: 50, finalLarge: 60, payout: 50 } });
-    const attempt = await signedBy(await rail.prepare(order, await nonceOf(rail)));
+    const attempt = await signedBy(await rail.numbering.prepare(order, await nonceOf(rail)));
     await rail.broadcast(attempt.bytes);
     const { blockNumber } = await until('a receipt', async () => {
       const receipt = await request('eth_getTransactionReceipt', [attempt.hash]);
@@ -147,14 +146,14 @@ describeOnReal(['GETH'], 'EVM payouts', () => {
       const toContract = { ...order, token: coinOf(1), receiver, amount: 1n, form: { kind: 'coin' } } as const;
       const rail = railWith();
       const isRefused = (error: unknown) => error instanceof PayoutBlocked && error.reason === 'refusedByToken';
-      await assert.rejects(rail.prepare(toContract, await nonceOf(rail)), isRefused);
+      await assert.rejects(rail.numbering.prepare(toContract, await nonceOf(rail)), isRefused);
     });
   }
 
   it('of more than the treasury holds wait for float', async () => {
     const rail = railWith();
     const isFloat = (error: unknown) => error instanceof PayoutBlocked && error.reason === 'float';
-    await assert.rejects(rail.prepare({ ...order, amount: 10n ** 20n }, await nonceOf(rail)), isFloat);
+    await assert.rejects(rail.numbering.prepare({ ...order, amount: 10n ** 20n }, await nonceOf(rail)), isFloat);
   });
 
   /** Creates a contract of some bytes of code. */

@@ -2,7 +2,14 @@
 import assert from 'node:assert/strict';
 import type { AccountHistory, AccountTransaction } from '../../commands/accountHistory.ts';
 import { type BooksAccount, loadBooks, openBooksOf, recordLookAt } from '../../commands/books.ts';
-import { landedAt, type PayoutRail, type Sent, type Unsigned } from '../../commands/transferPorts.ts';
+import {
+  isNumbered,
+  landedAt,
+  type NumberedRail,
+  type PayoutRail,
+  type Sent,
+  type Unsigned,
+} from '../../commands/transferPorts.ts';
 import type { Decision } from '../../domain/decider.ts';
 import type { Transfer } from '../../domain/payment/events.ts';
 import { minute_ms, plus } from '../../domain/time.ts';
@@ -71,7 +78,7 @@ export async function beginDay(ground: Ground) {
     time.now = plus(time.now, 2 * 60 * minute_ms);
   };
 
-  const minedNonce = (await rail.minedNonce(signal)) ?? 0n;
+  const minedNonce = isNumbered(rail) ? await rail.numbering.minedNonce(signal) : 0n;
   const opening = { chainId, account, minedNonce, now: clock.now() };
   await accepted(handle(treasury, instance, (state) => openTreasury(state, opening), by));
   await fill(database, store, workSet, []);
@@ -81,13 +88,12 @@ export async function beginDay(ground: Ground) {
   await accepted(openBooksOf(deps, of, { standing: first, networksClosed: 0 }));
 
   /** The next nonce, as signing takes it. */
-  async function number(purpose: Purpose, units: bigint): Promise<bigint | null> {
-    const minedNonce = await rail.minedNonce(signal);
-    if (minedNonce === null) return null;
+  async function number({ numbering }: NumberedRail, purpose: Purpose, units: bigint): Promise<bigint> {
+    const minedNonce = await numbering.minedNonce(signal);
     const moves = { token: token.address, amount: units.toString() };
     const at = { chainId, account, purpose, moves, minedNonce, now: clock.now() };
     const { state } = await accepted(handle(treasury, instance, (now) => openAndAssign(now, at), by));
-    return nonceOf(state, purpose);
+    return nonceOf(state, purpose) ?? assert.fail('it has a nonce');
   }
 
   async function transfer(units: bigint, { dies = false } = {}): Promise<void> {
@@ -95,18 +101,21 @@ export async function beginDay(ground: Ground) {
     const receiver = await ground.receiver(dies);
     const order = withdrawal({ chainId, account, token, receiver, amount: units.toString(), orderedAt: clock.now() });
     await operate(id, (state) => operations.orderOperation(state, order));
-    const nonce = await number({ kind: 'withdrawal', reference: `operation-${id}`, ordinal: 1 }, units);
+    const purpose: Purpose = { kind: 'withdrawal', reference: `operation-${id}`, ordinal: 1 };
     const reference = { reference: `operation-${id}`, referenceOrdinal: 1 };
     const asked = { chainId, token, receiver, receiverMemo: null, amount: units, opensAccount: !dies, ...reference };
-    const signed = await ground.sign(await rail.prepare(asked, nonce), 'withdrawal');
-    await operate(id, (state) => operations.signOperation(state, signed));
+    const unsigned = isNumbered(rail)
+      ? await rail.numbering.prepare(asked, await number(rail, purpose, units))
+      : await rail.numbering.prepare(asked);
+    const signed = await ground.sign(unsigned, 'withdrawal');
+    await operate(id, (state) => operations.operationLeg.sign(state, 1, signed));
     if (dies) await ground.refuse(receiver);
     if (dies) await ground.force(signed.bytes);
     else await rail.broadcast(signed.bytes);
     await ground.settle();
     const fate = await rail.fate([signed], signal);
     assert.ok(fate.kind === (dies ? 'dead' : 'final'), fate.kind);
-    await operate(id, (state) => operations.concludeOperation(state, fate, clock.now()));
+    await operate(id, (state) => operations.operationLeg.conclude(state, 1, fate, clock.now()));
   }
 
   type Step = (state: operations.OperationState) => Decision<OperationEvent>;
@@ -114,9 +123,9 @@ export async function beginDay(ground: Ground) {
 
   async function cancel(): Promise<void> {
     const purpose: Purpose = { kind: 'payout', reference: `cancelled-${next()}`, ordinal: 1 };
-    const nonce = await number(purpose, 1n);
-    if (nonce === null) return;
-    const unsigned = await rail.prepareCancel(nonce);
+    if (!isNumbered(rail)) return;
+    const nonce = await number(rail, purpose, 1n);
+    const unsigned = await rail.numbering.prepareCancel(nonce);
     const { hash, bytes } = await ground.sign(unsigned, 'cancel');
     const now = clock.now();
     await accepted(

@@ -10,7 +10,7 @@ import { expire } from '../../domain/payment/close.ts';
 import { createPayment } from '../../domain/payment/create.ts';
 import type { PaymentEvent, Transfer } from '../../domain/payment/events.ts';
 import { orphanPayin, recordPayin, registerPayin } from '../../domain/payment/payins.ts';
-import { buryPayout, concludePayout, orphanPayout, requestPayout, signPayout } from '../../domain/payment/payout.ts';
+import { payoutLeg, requestPayout } from '../../domain/payment/payout.ts';
 import { nextNumber, setRefundAddress } from '../../domain/payment/refundAddress.ts';
 import { requestRefunds } from '../../domain/payment/refundOrder.ts';
 import type { PaymentState } from '../../domain/payment/state.ts';
@@ -122,12 +122,12 @@ export function onPayment(state: PaymentState, step: Step, now: Instant): Decisi
     case 'sign':
       return sign(state, step, now);
     case 'bury':
-      return live ? buryPayout(state, [live.attempt], p.nonceUsed) : [];
+      return live ? payoutLeg.bury(state, 1, [live.attempt], p.nonceUsed) : [];
     case 'confirmPayout':
-      return live ? concludePayout(state, p.final(p.landed(live, 200 + step.n)), now) : [];
+      return live ? payoutLeg.conclude(state, 1, p.final(p.landed(live, 200 + step.n)), now) : [];
     case 'orphanPayout': {
       const settled = state.payout?.settled;
-      return settled ? orphanPayout(state, { hash: settled.hash, blockHash: settled.blockHash }) : [];
+      return settled ? payoutLeg.orphan(state, 1, { hash: settled.hash, blockHash: settled.blockHash }) : [];
     }
     case 'expire':
       return step.n > 3 ? expire(state, { scannedTo: () => p.minute(61), now }) : [];
@@ -148,7 +148,7 @@ function sign(state: NonNullable<PaymentState>, { who, n }: Step, now: Instant):
   const { chainId, token, receiver, amount } = state.payout.order;
   const number = state.payout.attempts.length + 1;
   const attempt = p.attempt(number, { nonce: `${who}${number}${n}`, receiver });
-  return signPayout(state, {
+  return payoutLeg.sign(state, 1, {
     ...attempt,
     chainId: chainId as never,
     token,

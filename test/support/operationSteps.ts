@@ -5,10 +5,9 @@ import { liveAttempts } from '../../domain/transfer/leg.ts';
 import {
   approveOperation,
   callOffOperation,
-  concludeOperation,
   type OperationState,
+  operationLeg,
   orderOperation,
-  signOperation,
 } from '../../domain/treasury/operation.ts';
 import type { OperationEvent } from '../../domain/treasury/operationEvents.ts';
 import { attemptOf, withdrawal } from './operations.ts';
@@ -26,9 +25,9 @@ export function onOperation(
   const [live] = liveAttempts(state.leg);
   if (n === 5) return callOffOperation(state, { reason: 'not needed', by: 'grace', now });
   if (who % 2 === 1 && state.approvedBy.length === 0) return approveOperation(state, 'grace', now);
-  if (live) return concludeOperation(state, p.final(p.landed(live, 300 + n)), now);
+  if (live) return operationLeg.conclude(state, 1, p.final(p.landed(live, 300 + n)), now);
   const hash = p.hashOf('operation', who);
   return state.leg.settled
     ? []
-    : signOperation(state, attemptOf(state.ordered, { hash, nonce: `${who}`, signedAt: now }));
+    : operationLeg.sign(state, 1, attemptOf(state.ordered, { hash, nonce: `${who}`, signedAt: now }));
 }

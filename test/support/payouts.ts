@@ -1,4 +1,13 @@
+import assert from 'node:assert/strict';
 import type { Clock } from '../../commands/ports.ts';
+import type {
+  Numbering,
+  NumberingAccount,
+  SequenceNumbering,
+  TransferOrder,
+  Unsigned,
+} from '../../commands/transferPorts.ts';
+import type { SignedAttempt } from '../../domain/transfer/shapes.ts';
 import { serializeByKey } from '../../src/lib/serialize.ts';
 import { numberingMemory } from '../../src/workers/payouts/numberingAccounts.ts';
 import { createUnsettledAmounts } from '../../src/workers/payouts/unsettledAmounts.ts';
@@ -13,4 +22,30 @@ export function sharedBySigners(clock: Pick<Clock, 'now'>) {
     unsettledAmounts: createUnsettledAmounts(async () => 0n, clock),
     look_ms: 1_000,
   };
+}
+
+interface FakeNumbers {
+  /** Null where transfers expire. */
+  readonly minedNonce: () => bigint | null;
+  /** Default: what `minedNonce` says. */
+  readonly provenNonce?: () => bigint | null;
+  /** Accounts with sequence numbers, the treasury's own among them; null: it has nonces alone. */
+  readonly accounts?: readonly NumberingAccount[] | null;
+}
+
+/** What a fake rail makes of orders; its transactions get their numbers as they are. */
+interface FakeTransfers extends Pick<SequenceNumbering, 'prepareCancel'> {
+  prepare(order: TransferOrder, nonce: bigint | null, replaces?: SignedAttempt, numberedBy?: string): Promise<Unsigned>;
+}
+
+/** The numbering of a fake chain as it is now. */
+export function fakeNumbering(numbers: FakeNumbers, { prepare, prepareCancel }: FakeTransfers): Numbering {
+  if (numbers.minedNonce() === null) return { kind: 'expiring', prepare: (order) => prepare(order, null) };
+  const minedNonce = async () => numbers.minedNonce() ?? assert.fail('the chain has nonces');
+  const numbered = (unsigned: Unsigned, nonce: bigint) => ({ ...unsigned, nonce });
+  const transfers = { minedNonce, prepare, numbered, prepareCancel };
+  const { accounts, provenNonce = numbers.minedNonce } = numbers;
+  return accounts
+    ? { kind: 'sequence', ...transfers, accounts: async () => accounts }
+    : { kind: 'nonce', ...transfers, provenNonce: async () => provenNonce() };
 }

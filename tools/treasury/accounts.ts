@@ -6,7 +6,7 @@ import { isRefusal } from '../../domain/decider.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { familyOf } from '../../src/chains/families.ts';
 import type { Core } from '../../src/core.ts';
-import { numberingAccountsOf, numberingMemory } from '../../src/workers/payouts/numberingAccounts.ts';
+import { readNumberingAccounts } from '../../src/workers/payouts/numberingAccounts.ts';
 import { explainNoncesOf, loadTreasury, pausePayouts, resumePayouts } from '../../src/workers/treasury/account.ts';
 import { withCore } from '../connections.ts';
 import { printTable } from '../print.ts';
@@ -46,10 +46,11 @@ async function show({ handle }: Core, rail: PayoutRail): Promise<Line> {
 async function holdings(rail: PayoutRail): Promise<Line> {
   try {
     const signal = AbortSignal.timeout(answer_ms);
+    const { numbering: own } = rail;
     const [{ gas, tokens }, mined, accounts] = await Promise.all([
       rail.balances(signal),
-      rail.minedNonce(signal),
-      rail.numberingAccounts?.(signal),
+      own.kind === 'expiring' ? 'has none' : own.minedNonce(signal),
+      own.kind === 'sequence' ? own.accounts(signal) : undefined,
     ]);
     const chain = chainOf(rail.chainId);
     const held = chain.tokens.map(({ symbol, address, decimals }) => [
@@ -58,7 +59,7 @@ async function holdings(rail: PayoutRail): Promise<Line> {
     ]);
     const coin = formatAmount(gas, familyOf(chain).coinDecimals);
     const numbering = accounts && { 'numbering accounts': String(accounts.length) };
-    return { coin, ...Object.fromEntries(held), 'mined nonce': String(mined ?? 'has none'), ...numbering };
+    return { coin, ...Object.fromEntries(held), 'mined nonce': String(mined), ...numbering };
   } catch {
     return { coin: 'the chain does not answer' };
   }
@@ -67,7 +68,7 @@ async function holdings(rail: PayoutRail): Promise<Line> {
 /** Of each account that numbers payouts on the chain. */
 async function explain({ handle, clock }: Core, rail: PayoutRail, reason: string): Promise<Line> {
   const signal = AbortSignal.timeout(answer_ms);
-  const accounts = await numberingAccountsOf({ rail, clock, memory: numberingMemory() }, signal);
+  const accounts = await readNumberingAccounts(rail, signal);
   const lines = accounts.map(async ({ account, minedNonce }) => {
     const at = { chainId: rail.chainId, account };
     const outcome = await explainNoncesOf({ handle, clock }, at, { minedNonce, reason }, operator());

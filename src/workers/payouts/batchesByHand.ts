@@ -3,7 +3,7 @@ import { type By, currentState, type Handle, type Handled } from '../../../comma
 import type { Clock } from '../../../commands/ports.ts';
 import { begin, lookAfter, type NumberedDeps, nameIn, newestRun } from '../../../commands/sweeps/numbered.ts';
 import type { PayoutRail } from '../../../commands/transferPorts.ts';
-import { type BatchState, concludeBatch, dissolveBatch, payoutBatch } from '../../../domain/batch/batch.ts';
+import { type BatchState, batchLeg, dissolveBatch, payoutBatch } from '../../../domain/batch/batch.ts';
 import { type ChainId, chainOf, type Token } from '../../../domain/chains.ts';
 import { isRefusal, type Refusal, refuse } from '../../../domain/decider.ts';
 import { coinOf, parseAmount } from '../../../domain/money.ts';
@@ -46,7 +46,7 @@ export async function buryBatch(
   const attempts = await buriable(rail, batch.leg, signal);
   if (isRefusal(attempts)) return attempts;
   const outcome = { kind: 'dead', attempts, proof: { reason: 'declared', detail: reason } } as const;
-  return handle(payoutBatch, id, (state) => concludeBatch(state, outcome, clock.now()), facts);
+  return handle(payoutBatch, id, (state) => batchLeg.conclude(state, 1, outcome, clock.now()), facts);
 }
 
 // What must stand on a chain before payouts can be put together there, ordered as operations of the treasury: the engine signs and sends them.

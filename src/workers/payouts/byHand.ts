@@ -4,18 +4,18 @@ import type { Clock } from '../../../commands/ports.ts';
 import type { PayoutRail } from '../../../commands/transferPorts.ts';
 import { type BatchState, dissolveBatch, payoutBatch } from '../../../domain/batch/batch.ts';
 import type { ChainId } from '../../../domain/chains.ts';
-import { type Decision, isRefusal, type Refusal, refuse } from '../../../domain/decider.ts';
+import { isRefusal, type Refusal, refuse } from '../../../domain/decider.ts';
 import { copyBatch } from '../../../domain/payment/batched.ts';
 import { bounceImpossible } from '../../../domain/payment/close.ts';
 import type { PaymentEvent } from '../../../domain/payment/events.ts';
 import * as payout from '../../../domain/payment/payout.ts';
-import * as refunding from '../../../domain/payment/payout.ts';
 import { type Payment, type PaymentState, paymentDecider } from '../../../domain/payment/state.ts';
 import type { Instant } from '../../../domain/time.ts';
 import type { TransferLeg } from '../../../domain/transfer/leg.ts';
+import type { LegOwner } from '../../../domain/transfer/owner.ts';
 import type { TransferKey } from '../../../domain/transfer/shapes.ts';
 import { type UnmatchedEvent, type UnmatchedState, unmatched } from '../../../domain/unmatched.ts';
-import * as unmatchedRefund from '../../../domain/unmatchedRefund.ts';
+import { callOffUnmatchedRefund, unmatchedRefundLeg, unmatchedRefundsOwed } from '../../../domain/unmatchedRefund.ts';
 import { buriable } from './impossible.ts';
 
 interface Deps {
@@ -40,7 +40,7 @@ const paymentNotFound = refuse('paymentNotFound', 'there is no such payment');
  * Crash after PayoutHeld: its batch may still be signed, and nobody was told that it is held. Held again, it leaves the batch.
  */
 export async function holdPayout(deps: Deps, byHand: ByHand, by: By): Outcome {
-  const held = await decide(deps, byHand, by, payout.holdPayout);
+  const held = await decide(deps, byHand, by, holding);
   if (isRefusal(held) || !held.state?.batch) return held;
   const { batch, terms } = held.state;
   const out = await outOfBatch(deps, batch.id, terms, by);
@@ -63,28 +63,35 @@ async function outOfBatch(
   return handle(paymentDecider, paymentId, copy, { ...by, appId });
 }
 
+const holding = (p: PaymentState, _: number, reason: string, now: Instant) => payout.holdPayout(p, reason, now);
+const bouncing = (p: PaymentState, _: number, reason: string, now: Instant) => bounceImpossible(p, reason, now);
+
 /** The payout goes on after a hold, after its attempts were spent, or after a transfer that brought nothing. */
 export const retryPayout = (deps: Deps, byHand: ByHand, by: By): Outcome =>
-  decide(deps, byHand, by, payout.retryPayout);
+  decide(deps, byHand, by, payout.payoutLeg.retry);
 
 /** The receiver has it all although its transfer fell short: the payout counts as settled. */
 export const acceptPayout = (deps: Deps, byHand: ByHand, by: By): Outcome =>
-  decide(deps, byHand, by, payout.acceptPayout);
+  decide(deps, byHand, by, payout.payoutLeg.accept);
 
 /** The receiver cannot be paid, and what came is to go back. Refused as long as an attempt can land. */
-export const bouncePayout = (deps: Deps, byHand: ByHand, by: By): Outcome => decide(deps, byHand, by, bounceImpossible);
+export const bouncePayout = (deps: Deps, byHand: ByHand, by: By): Outcome => decide(deps, byHand, by, bouncing);
 
+/** @param verb of a payout, or of the refund that `part` says */
 async function decide(
   { handle, clock }: Deps,
-  { paymentId, reason }: ByHand,
+  { paymentId, reason, part = 1 }: ByHand & { readonly part?: number },
   by: By,
-  decision: typeof payout.holdPayout,
+  verb: Verb<PaymentState, PaymentEvent>,
 ): Outcome {
   const payment = await currentState(handle, paymentDecider, paymentId);
   if (!payment) return paymentNotFound;
   const facts = { ...by, appId: payment.terms.appId };
-  return handle(paymentDecider, paymentId, (state) => decision(state, reason, clock.now()), facts);
+  return handle(paymentDecider, paymentId, (state) => verb(state, part, reason, clock.now()), facts);
 }
+
+/** An operator's decision, as a stream takes it. */
+type Verb<S, E> = LegOwner<S, E>['retry'];
 
 /** Declares the payout's attempts dead: they can land no more, and the operator has found out that none did. */
 export async function buryPayout(
@@ -97,18 +104,14 @@ export async function buryPayout(
   if (!payment) return paymentNotFound;
   const buried = await buriable(rail, payment.payout, signal);
   if (isRefusal(buried)) return buried;
-  const proof = { reason: 'declared', detail: reason } as const;
   const facts = { ...by, appId: payment.terms.appId };
-  return handle(paymentDecider, paymentId, (state) => payout.buryPayout(state, buried, proof), facts);
+  return handle(paymentDecider, paymentId, (p) => payout.payoutLeg.bury(p, 1, buried, declared(reason)), facts);
 }
+
+const declared = (reason: string) => ({ reason: 'declared', detail: reason }) as const;
 
 // What an operator decides about a refund that does not go on by itself, of a payment or of money that no payment takes up. Each decision
 // is recorded with its reason and who made it.
-
-interface RefundDeps {
-  readonly handle: Handle;
-  readonly clock: Pick<Clock, 'now'>;
-}
 
 export interface RefundKey extends TransferKey {
   readonly kind: 'refund' | 'unmatchedRefund';
@@ -123,30 +126,30 @@ export interface RefundByHand {
 export type RefundDecided = Promise<{ readonly appended: number } | Refusal>;
 
 /** A decision as the stream of either kind takes it. */
-interface Verb {
-  readonly ofPayment: (state: PaymentState, part: number, reason: string, now: Instant) => Decision<PaymentEvent>;
-  readonly ofUnmatched: (state: UnmatchedState, part: number, reason: string, now: Instant) => Decision<UnmatchedEvent>;
+interface RefundVerb {
+  readonly ofPayment: Verb<PaymentState, PaymentEvent>;
+  readonly ofUnmatched: Verb<UnmatchedState, UnmatchedEvent>;
 }
 
-const callOff: Verb = { ofPayment: refunding.callOffRefund, ofUnmatched: unmatchedRefund.callOffUnmatchedRefund };
-const retry: Verb = { ofPayment: refunding.retryRefund, ofUnmatched: unmatchedRefund.retryUnmatchedRefund };
-const accept: Verb = { ofPayment: refunding.acceptRefund, ofUnmatched: unmatchedRefund.acceptUnmatchedRefund };
+const callOff: RefundVerb = { ofPayment: payout.callOffRefund, ofUnmatched: callOffUnmatchedRefund };
+const retry: RefundVerb = { ofPayment: payout.refundLeg.retry, ofUnmatched: unmatchedRefundLeg.retry };
+const accept: RefundVerb = { ofPayment: payout.refundLeg.accept, ofUnmatched: unmatchedRefundLeg.accept };
 
 /** It is not sent: what it took is held again, and can be ordered back to another address. */
-export const callOffRefund = (deps: RefundDeps, byHand: RefundByHand, by: By): RefundDecided =>
+export const callOffRefund = (deps: Deps, byHand: RefundByHand, by: By): RefundDecided =>
   decideRefund(deps, byHand, by, callOff);
 
 /** It goes on after its attempts were spent, or after a transfer that brought nothing. */
-export const retryRefund = (deps: RefundDeps, byHand: RefundByHand, by: By): RefundDecided =>
+export const retryRefund = (deps: Deps, byHand: RefundByHand, by: By): RefundDecided =>
   decideRefund(deps, byHand, by, retry);
 
 /** The receiver has it all although its transfer fell short: the refund counts as settled. */
-export const acceptRefund = (deps: RefundDeps, byHand: RefundByHand, by: By): RefundDecided =>
+export const acceptRefund = (deps: Deps, byHand: RefundByHand, by: By): RefundDecided =>
   decideRefund(deps, byHand, by, accept);
 
 /** Declares its attempts dead: they can land no more, and the operator has found out that none did. It is signed anew. */
 export async function buryRefund(
-  deps: RefundDeps & { readonly railOf: (chainId: ChainId) => Pick<PayoutRail, 'canLand' | 'fate'> | undefined },
+  deps: Deps & { readonly railOf: (chainId: ChainId) => Pick<PayoutRail, 'canLand' | 'fate'> | undefined },
   byHand: RefundByHand,
   by: By,
   signal: AbortSignal,
@@ -157,10 +160,9 @@ export async function buryRefund(
   if (!rail) return refuse('invalidRequest', `chain ${leg.order.chainId} is not configured here: nobody can be asked`);
   const buried = await buriable(rail, leg, signal);
   if (isRefusal(buried)) return buried;
-  const proofOf = (detail: string) => ({ reason: 'declared', detail }) as const;
   return decideRefund(deps, byHand, by, {
-    ofPayment: (state, part, reason) => refunding.buryRefund(state, part, buried, proofOf(reason)),
-    ofUnmatched: (state, part, reason) => unmatchedRefund.buryUnmatchedRefund(state, part, buried, proofOf(reason)),
+    ofPayment: (state, part, reason) => payout.refundLeg.bury(state, part, buried, declared(reason)),
+    ofUnmatched: (state, part, reason) => unmatchedRefundLeg.bury(state, part, buried, declared(reason)),
   });
 }
 
@@ -169,25 +171,15 @@ export async function refundLeg(handle: Handle, { kind, id, part }: RefundKey): 
   const leg =
     kind === 'refund'
       ? (await currentState(handle, paymentDecider, id))?.refunds.find(({ refund }) => refund === part)
-      : unmatchedRefund
-          .unmatchedRefundsOwed(await currentState(handle, unmatched, id))
-          .find(({ key }) => key.part === part)?.leg;
+      : unmatchedRefundsOwed(await currentState(handle, unmatched, id)).find(({ key }) => key.part === part)?.leg;
   return leg ?? noSuch;
 }
 
 const noSuch = refuse('notFound', 'there is no such refund: npm run refunds -- list');
 
-async function decideRefund(
-  { handle, clock }: RefundDeps,
-  { key, reason }: RefundByHand,
-  by: By,
-  verb: Verb,
-): RefundDecided {
-  const { id, part } = key;
-  if (key.kind === 'unmatchedRefund')
-    return handle(unmatched, id, (state) => verb.ofUnmatched(state, part, reason, clock.now()), { ...by, appId: null });
-  const payment = await currentState(handle, paymentDecider, id);
-  if (!payment) return refuse('paymentNotFound', 'there is no such payment');
-  const facts = { ...by, appId: payment.terms.appId };
-  return handle(paymentDecider, id, (state) => verb.ofPayment(state, part, reason, clock.now()), facts);
+function decideRefund(deps: Deps, { key, reason }: RefundByHand, by: By, verb: RefundVerb): RefundDecided {
+  const { kind, id, part } = key;
+  if (kind === 'refund') return decide(deps, { paymentId: id, part, reason }, by, verb.ofPayment);
+  const { handle, clock } = deps;
+  return handle(unmatched, id, (state) => verb.ofUnmatched(state, part, reason, clock.now()), { ...by, appId: null });
 }

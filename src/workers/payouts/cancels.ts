@@ -3,8 +3,10 @@
  * transaction like any other: recorded before it is sent, sent again, and outbid, until the nonce is used up for good.
  */
 import {
+  isNumbered,
   landedAt,
   loadFrom,
+  type NumberedRail,
   type NumberingAccount,
   PayoutBlocked,
   type PayoutRail,
@@ -40,7 +42,7 @@ import {
 } from './numberingAccounts.ts';
 
 export interface CancelDeps extends NumberingDeps {
-  readonly rail: PayoutRail;
+  readonly rail: NumberedRail;
   readonly signer: Signer;
 }
 
@@ -71,7 +73,7 @@ async function cancel(
   outbid?: Pick<SignedAttempt, 'fee'>,
 ): Promise<boolean> {
   const { handle, clock, rail, signer } = deps;
-  const unsigned = await rail.prepareCancel(nonce, account, outbid);
+  const unsigned = await rail.numbering.prepareCancel(nonce, account, outbid);
   if (await objectionToSigning(deps, account)) return false;
   const { hash, bytes } = await signer.sign(unsigned, { kind: 'cancel', reference: cancelReference(nonce) });
   const decide = (state: TreasuryState) =>
@@ -89,10 +91,12 @@ async function cancel(
  * @returns false where nothing may be signed, or the nonce is cancelled already
  */
 export async function giveUpNonce(
-  deps: CancelDeps,
+  { rail, ...others }: Omit<CancelDeps, 'rail'> & { readonly rail: PayoutRail },
   { account, nonce, hash, fee }: Pick<SignedAttempt, 'account' | 'nonce' | 'hash' | 'fee'>,
 ): Promise<boolean> {
-  if (nonce === null || (await isCancelled(deps, account, BigInt(nonce)))) return false;
+  if (nonce === null || !isNumbered(rail)) return false;
+  const deps = { ...others, rail };
+  if (await isCancelled(deps, account, BigInt(nonce))) return false;
   const cancelling = (outbid?: Pick<SignedAttempt, 'fee'>) =>
     cancel(deps, account, BigInt(nonce), `give up ${hash}`, outbid);
   return cancelling({ fee: { ...fee } }).catch((error) => {
@@ -117,7 +121,7 @@ export interface Trouble {
   readonly message: string;
 }
 
-export interface TendDeps extends CancelDeps {
+interface TendDeps extends CancelDeps {
   readonly owners: TransferOwners;
   /** Signs one at a time with the transfers of the same accounts. */
   readonly inTurn: <T>(work: () => Promise<T>) => Promise<T>;
@@ -125,15 +129,20 @@ export interface TendDeps extends CancelDeps {
   readonly failed: (nonce: Pick<Trouble, 'account' | 'nonce'>, error: unknown) => void;
 }
 
+/** On a rail of any kind: where transfers expire, there is nothing to look after. */
+type AnyTendDeps = Omit<TendDeps, 'rail'> & { readonly rail: PayoutRail };
+
 /**
  * Looks after every nonce that was handed out and not mined: sends cancels again and outbids them until they are final, and takes back
  * what nobody needs any more.
  * @returns what needs an operator
  */
-export async function tendNonces(deps: TendDeps, signal: AbortSignal): Promise<readonly Trouble[]> {
-  const accounts = await numberingAccountsOf(deps, signal);
-  const trouble = await Promise.all(accounts.map((numbering) => tendAccount(deps, { numbering, accounts }, signal)));
-  return trouble.flat();
+export async function tendNonces({ rail, ...others }: AnyTendDeps, signal: AbortSignal): Promise<readonly Trouble[]> {
+  const accounts = await numberingAccountsOf({ ...others, rail }, signal);
+  const tended = isNumbered(rail)
+    ? accounts.map((numbering) => tendAccount({ ...others, rail }, { numbering, accounts }, signal))
+    : [];
+  return (await Promise.all(tended)).flat();
 }
 
 async function tendAccount(deps: TendDeps, chosen: Chosen, signal: AbortSignal): Promise<readonly Trouble[]> {
@@ -256,7 +265,7 @@ async function isNeedless(
 
 // Looks after nonces that were handed out on one chain: none may stay outstanding, for all later ones wait for it.
 
-export interface NoncesDeps extends Omit<TendDeps, 'failed'> {
+export interface NoncesDeps extends Omit<AnyTendDeps, 'failed'> {
   readonly alarm: (reason: string, facts: Readonly<Record<string, unknown>>, message: string) => void;
 }
 

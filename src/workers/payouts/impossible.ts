@@ -2,6 +2,7 @@
 import { currentState, type Handle, type Handled } from '../../../commands/handle.ts';
 import type { Clock } from '../../../commands/ports.ts';
 import {
+  type ExpiringNumbering,
   isDecided,
   loadFrom,
   type Outgoing,
@@ -19,7 +20,7 @@ import { boundedTimes } from '../../lib/cache.ts';
 import type { Worker } from '../engine.ts';
 import { sentOf } from './fate.ts';
 
-type Asking = Pick<PayoutRail, 'account' | 'minedNonce' | 'prepare'>;
+type Asking = Pick<PayoutRail, 'account' | 'numbering'>;
 
 /**
  * Why the chain would refuse this transfer because of its receiver: frozen, closed, without a trustline. Nothing is signed for it. A token
@@ -32,10 +33,10 @@ export async function receiverRefused(
   { order }: Pick<Outgoing, 'order'>,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const nonce = await rail.minedNonce(signal);
+  const prepare = await preparingOn(rail, signal);
   const refusal = async (receiver: string, receiverMemo: string | null): Promise<PayoutBlocked | undefined> => {
     try {
-      await rail.prepare({ ...order, receiver, receiverMemo }, nonce);
+      await prepare({ ...order, receiver, receiverMemo });
       return undefined;
     } catch (error) {
       if (error instanceof PayoutBlocked) return error;
@@ -45,6 +46,16 @@ export async function receiverRefused(
   const refused = await refusal(order.receiver, order.receiverMemo);
   if (refused?.reason !== 'refusedByToken') return undefined;
   return (await refusal(rail.account, null)) ? undefined : refused.message;
+}
+
+/** How a transfer is prepared that is never signed: under the next nonce, where there are nonces. */
+async function preparingOn(
+  { numbering }: Pick<PayoutRail, 'numbering'>,
+  signal: AbortSignal,
+): Promise<ExpiringNumbering['prepare']> {
+  if (numbering.kind === 'expiring') return numbering.prepare;
+  const nonce = await numbering.minedNonce(signal);
+  return (order) => numbering.prepare(order, nonce);
 }
 
 /** Nothing is signed for it that could land, and no operator has a hand on it. */
@@ -69,7 +80,7 @@ export interface ImpossibleDeps {
   readonly handle: Handle;
   readonly clock: Pick<Clock, 'now'>;
   readonly owners: TransferOwners;
-  readonly rails: ReadonlyMap<ChainId, Pick<PayoutRail, 'account' | 'minedNonce' | 'prepare'>>;
+  readonly rails: ReadonlyMap<ChainId, Asking>;
   /** How long a receiver must have been refused without a break. */
   readonly after_ms: number;
   /** Payments whose payout was refused by its token each time since then, or longer. */

@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto';
 import { currentState, type Handle } from '../../../commands/handle.ts';
 import { type Clock, Unavailable } from '../../../commands/ports.ts';
-import type { NumberingAccount, PayoutRail } from '../../../commands/transferPorts.ts';
+import type { NumberedRail, NumberingAccount, PayoutRail } from '../../../commands/transferPorts.ts';
 import { assert, type Cause, isRefusal, type Refusal, refuse } from '../../../domain/decider.ts';
 import { epochMs } from '../../../domain/time.ts';
 import type { Moved, Purpose } from '../../../domain/treasury/events.ts';
@@ -46,7 +46,7 @@ export function createReserved(): Reserved {
 export interface NumberingDeps {
   readonly handle: Handle;
   readonly clock: Clock;
-  readonly rail: Pick<PayoutRail, 'chainId' | 'account' | 'minedNonce' | 'provenNonce' | 'numberingAccounts'>;
+  readonly rail: Pick<NumberedRail, 'chainId' | 'account' | 'numbering'>;
   readonly memory: NumberingMemory;
 }
 
@@ -71,22 +71,28 @@ export const numberingMemory = (): NumberingMemory => ({
   looking: null,
 });
 
-/** Empty where the chain has no nonces. */
-export async function numberingAccountsOf(
-  { rail, clock, memory }: Pick<NumberingDeps, 'rail' | 'clock' | 'memory'>,
+/** Reads the accounts that number a rail's transfers; none where transfers expire. */
+export async function readNumberingAccounts(
+  { account, numbering }: Pick<PayoutRail, 'account' | 'numbering'>,
   signal: AbortSignal,
 ): Promise<readonly NumberingAccount[]> {
-  memory.accounts = await (rail.numberingAccounts?.(signal) ?? itself(rail, signal));
-  memory.accountsAt_ms = epochMs(clock.now());
-  return memory.accounts;
+  if (numbering.kind === 'sequence') return await numbering.accounts(signal);
+  const minedNonce = await (numbering.kind === 'nonce' ? numbering.minedNonce(signal) : undefined);
+  return minedNonce === undefined ? [] : [{ account, minedNonce, unused: false }];
 }
 
-async function itself(
-  rail: Pick<PayoutRail, 'account' | 'minedNonce'>,
+/** Reads them, and remembers them for all who wait for a nonce. */
+export async function numberingAccountsOf(
+  {
+    rail,
+    clock,
+    memory,
+  }: Pick<NumberingDeps, 'clock' | 'memory'> & { readonly rail: Pick<PayoutRail, 'account' | 'numbering'> },
   signal: AbortSignal,
 ): Promise<readonly NumberingAccount[]> {
-  const minedNonce = await rail.minedNonce(signal);
-  return minedNonce === null ? [] : [{ account: rail.account, minedNonce, unused: false }];
+  memory.accounts = await readNumberingAccounts(rail, signal);
+  memory.accountsAt_ms = epochMs(clock.now());
+  return memory.accounts;
 }
 
 /**
@@ -143,9 +149,10 @@ async function unprovenBeginning(
   { account, minedNonce }: NumberingAccount,
 ): Promise<Refusal | undefined> {
   const { rail, memory } = deps;
-  if (!rail.provenNonce) return undefined;
+  const { numbering } = rail;
+  if (numbering.kind === 'sequence') return undefined;
   const { opened } = memory.states.get(account) ?? (await stateOf(deps, account));
-  if (opened || (await rail.provenNonce()) === minedNonce) return undefined;
+  if (opened || (await numbering.provenNonce()) === minedNonce) return undefined;
   const message = `the nodes of chain ${rail.chainId} do not agree on the next nonce of ${account}: its history begins when they do`;
   return refuse('treasuryBusy', message);
 }
@@ -244,7 +251,7 @@ export async function objectionToSigning(deps: NumberingDeps, account: string): 
  */
 async function admit(deps: NumberingDeps, { numbering, accounts }: Chosen): Promise<Refusal | undefined> {
   const { rail } = deps;
-  if (!rail.numberingAccounts) return undefined;
+  if (rail.numbering.kind === 'nonce') return undefined;
   const own = accounts.find(({ account }) => account === rail.account);
   if (own && own !== numbering) {
     const closed = (await strangenessOf(deps, own, accounts)) ?? (await open(deps, own));
@@ -284,7 +291,7 @@ async function open(
 }
 
 export async function stateOf(
-  { handle, rail, memory }: Pick<NumberingDeps, 'handle' | 'rail' | 'memory'>,
+  { handle, rail, memory }: Pick<NumberingDeps, 'handle' | 'memory'> & { readonly rail: Pick<PayoutRail, 'chainId'> },
   account: string,
 ): Promise<TreasuryState> {
   const state = await currentState(handle, treasury, treasuryInstance(rail.chainId, account));
@@ -294,17 +301,18 @@ export async function stateOf(
 
 const answer_ms = 15_000;
 
-/** What tells of a treasury's account where its history begins. */
-export type OpeningRail = Pick<PayoutRail, 'chainId' | 'account' | 'provenNonce' | 'minedNonce'>;
+/** What is needed of a rail to begin the history of a treasury's account. */
+export type OpeningRail = Pick<PayoutRail, 'chainId' | 'account' | 'numbering'>;
 
 /**
- * Where the history of an account begins: its next nonce, not on one node's word; 0 on a chain without nonces.
+ * Returns the number with which the history of an account begins: its next nonce, agreed on by enough nodes; 0 where transfers expire.
  * @throws Unavailable while nodes do not agree
  */
-export async function firstNonceOf(rail: OpeningRail): Promise<bigint> {
-  if (!rail.provenNonce) return (await rail.minedNonce(AbortSignal.timeout(answer_ms))) ?? 0n;
-  const proven = await rail.provenNonce();
+export async function firstNonceOf({ chainId, account, numbering }: OpeningRail): Promise<bigint> {
+  if (numbering.kind === 'expiring') return 0n;
+  if (numbering.kind === 'sequence') return numbering.minedNonce(AbortSignal.timeout(answer_ms));
+  const proven = await numbering.provenNonce();
   if (proven === null)
-    throw new Unavailable(`the nodes of chain ${rail.chainId} do not agree on the next nonce of ${rail.account}`);
+    throw new Unavailable(`the nodes of chain ${chainId} do not agree on the next nonce of ${account}`);
   return proven;
 }

@@ -1,6 +1,6 @@
-/** Payments own their payouts and their refunds. */
+/** The streams that owe transfers: payments their payouts and refunds, unmatched money its refunds, operations and batches one transfer each. */
 import { ChainBroken } from '../../../commands/codec.ts';
-import { currentState, type Handle, type Loaded } from '../../../commands/handle.ts';
+import { currentState, type Handle } from '../../../commands/handle.ts';
 import type { Clock } from '../../../commands/ports.ts';
 import {
   nothingToProve,
@@ -13,74 +13,119 @@ import {
 } from '../../../commands/transferPorts.ts';
 import {
   type Batch,
-  type BatchState,
+  batchLeg,
   batchOwed,
-  concludeBatch,
   dissolveBatch,
   gatherBatch,
   joinedMembers,
   noteTold,
-  orphanBatch,
   payoutBatch,
-  signBatch,
 } from '../../../domain/batch/batch.ts';
-import type { PayoutBatchEvent } from '../../../domain/batch/events.ts';
 import type { ChainId } from '../../../domain/chains.ts';
-import { type Decision, isRefusal, type Refusal, refuse } from '../../../domain/decider.ts';
+import {
+  assert,
+  type Decider,
+  type Decision,
+  type DomainEvent,
+  isRefusal,
+  type Refusal,
+  refuse,
+} from '../../../domain/decider.ts';
 import { owedBy, payoutOwed } from '../../../domain/payment/backing.ts';
 import { copyBatch, isMemberOf, joinBatch } from '../../../domain/payment/batched.ts';
 import type { PaymentEvent, Transfer } from '../../../domain/payment/events.ts';
-import {
-  concludePayout,
-  concludeRefund,
-  orphanPayout,
-  orphanRefund,
-  requestPayout,
-  signPayout,
-  signRefund,
-} from '../../../domain/payment/payout.ts';
+import { payoutLeg, refundLeg, requestPayout } from '../../../domain/payment/payout.ts';
 import { lostFunding } from '../../../domain/payment/sources.ts';
 import { type Payment, type PaymentState, paymentDecider } from '../../../domain/payment/state.ts';
 import { failedAttempts, type Owed } from '../../../domain/transfer/leg.ts';
+import type { ChainLegOwner } from '../../../domain/transfer/owner.ts';
 import { referenceOf, type TransferKey } from '../../../domain/transfer/shapes.ts';
 import { addressBook, addressBookInstance, isUsable } from '../../../domain/treasury/addressBook.ts';
-import {
-  concludeOperation,
-  type Operation,
-  type OperationState,
-  operation,
-  operationOwed,
-  orphanOperation,
-  signOperation,
-} from '../../../domain/treasury/operation.ts';
-import type { OperationEvent } from '../../../domain/treasury/operationEvents.ts';
-import { type UnmatchedEvent, type UnmatchedState, unmatched } from '../../../domain/unmatched.ts';
-import {
-  concludeUnmatchedRefund,
-  orphanUnmatchedRefund,
-  signUnmatchedRefund,
-  unmatchedBacking,
-  unmatchedRefundsOwed,
-} from '../../../domain/unmatchedRefund.ts';
+import { type Operation, operation, operationLeg, operationOwed } from '../../../domain/treasury/operation.ts';
+import { type UnmatchedState, unmatched } from '../../../domain/unmatched.ts';
+import { unmatchedBacking, unmatchedRefundLeg, unmatchedRefundsOwed } from '../../../domain/unmatchedRefund.ts';
 import { type OwedOn, takesWhatIsOwed } from './unsettledAmounts.ts';
 
 interface Deps {
   readonly handle: Handle;
   readonly clock: Pick<Clock, 'now'>;
+}
+
+/** What the owner has to know of one kind of streams. */
+interface Stream<S, E extends DomainEvent> {
+  readonly decider: Decider<S, E>;
+  readonly leg: ChainLegOwner<S, E>;
+  /** The worker that its events name as their cause. */
+  readonly cause: 'worker:payouts' | 'worker:refunds' | 'worker:operations';
+  /** Whether a loader may have the state that this process knows. Default: the stream is read each time. */
+  readonly mayBeKnown?: boolean;
+  owed(state: S, key: TransferKey): Owed | undefined;
+  /** Only called with a state that owes the transfer. */
+  terms(state: S, owed: Owed): Terms;
+  /** App whose stream it is. Default: none. */
+  appIdOf?(state: S): string | null;
+}
+
+interface Terms extends Pick<Outgoing, 'owedSince'>, Partial<Pick<Outgoing, 'mayOutbid'>> {
+  readonly opensAccount?: boolean | undefined;
+  /** False where the reference on the chain is the public one, or there is none. */
+  readonly isSecret: boolean;
+}
+
+interface StreamOwner<S, E> extends TransferOwner {
+  /** @param about what the chain said, for whoever reads the event's cause */
+  record(key: TransferKey, about: string, decide: (state: S) => Decision<E>): Recorded;
+}
+
+/** The one owner of transfers: what it appends, and when, is the same for every kind of streams. */
+function streamOwner<S, E extends DomainEvent>({ handle, clock }: Deps, stream: Stream<S, E>): StreamOwner<S, E> {
+  const { decider, leg, cause, mayBeKnown = false, appIdOf } = stream;
+
+  async function record(key: TransferKey, about: string, decide: (state: S) => Decision<E>): Recorded {
+    // Whose stream it is never changes.
+    const appId = appIdOf ? appIdOf(await currentState(handle, decider, key.id, { asKnown: true })) : null;
+    return handle(decider, key.id, decide, { cause: `${cause}${about}`, appId });
+  }
+
+  return {
+    async load(key, how = {}) {
+      const state = await currentState(handle, decider, key.id, mayBeKnown ? how : {});
+      const owed = stream.owed(state, key);
+      return owed && outgoing(owed, stream.terms(state, owed));
+    },
+    record,
+    sign: (key, attempt) => record(key, '', (state) => leg.sign(state, key.part, attempt)),
+    conclude: (key, outcome) =>
+      record(key, ` ${outcome.kind}`, (state) => leg.conclude(state, key.part, outcome, clock.now())),
+    orphan: (key, seen) => record(key, ` orphaned ${seen.blockHash}`, (state) => leg.orphan(state, key.part, seen)),
+  };
+}
+
+const outgoing = (owed: Owed, { owedSince, mayOutbid = true, opensAccount, isSecret }: Terms): Outgoing => ({
+  ...owed,
+  order: {
+    ...owed.leg.order,
+    reference: owed.purpose.reference,
+    ...(isSecret && { referenceOrdinal: failedAttempts(owed.leg) + 1 }),
+    ...(opensAccount !== undefined && { opensAccount }),
+  },
+  mayOutbid,
+  owedSince,
+});
+
+// Payments own their payouts and their refunds.
+
+interface PaymentDeps extends Deps {
   /** Looks once more whether the money is there that a transfer of the payment is made from. @throws PayoutBlocked */
   readonly proveFunding: (payment: Payment, owed: Owed, signal: AbortSignal) => Promise<StillFunded>;
 }
 
-export function payoutOwner(deps: Deps): TransferOwner {
+export function payoutOwner(deps: PaymentDeps): TransferOwner {
   const { clock, handle } = deps;
-  const { load, record, proveFunding } = ofPayments(deps, 'payout');
+  const { record, ...owner } = ofPayments(deps, payoutLeg, 'worker:payouts');
   return {
-    load,
-    proveFunding,
+    ...owner,
     order: (key) => record(key, '', (p) => requestPayout(p, clock.now())),
-    sign: (key, attempt) => record(key, '', (p) => signPayout(p, attempt)),
-    conclude: (key, outcome) => record(key, ` ${outcome.kind}`, (p) => concludePayout(p, outcome, clock.now())),
-    orphan: (key, seen) => record(key, ` orphaned ${seen.blockHash}`, (p) => orphanPayout(p, seen)),
     /** Usually its batch tells it; who joined a batch that was closed without it, or was passed over by a crash, looks for himself. */
     async tell(key) {
       const payment = await currentState(handle, paymentDecider, key.id);
@@ -92,63 +137,47 @@ export function payoutOwner(deps: Deps): TransferOwner {
   };
 }
 
-export function refundOwner(deps: Deps): TransferOwner {
-  const { clock } = deps;
-  const { load, record, proveFunding } = ofPayments(deps, 'refund');
-  return {
-    load,
-    proveFunding,
-    sign: (key, attempt) => record(key, '', (p) => signRefund(p, key.part, attempt)),
-    conclude: (key, outcome) =>
-      record(key, ` ${outcome.kind}`, (p) => concludeRefund(p, key.part, outcome, clock.now())),
-    orphan: (key, seen) => record(key, ` orphaned ${seen.blockHash}`, (p) => orphanRefund(p, key.part, seen)),
-  };
-}
+export const refundOwner = (deps: PaymentDeps): TransferOwner => ofPayments(deps, refundLeg, 'worker:refunds');
 
-function ofPayments({ handle, proveFunding }: Deps, kind: 'payout' | 'refund') {
-  const find = async (key: TransferKey, how: Loaded) => {
-    const payment = await currentState(handle, paymentDecider, key.id, how);
-    const owed = payment ? owedBy(payment).find(({ purpose }) => purpose.reference === referenceOf(key)) : undefined;
-    return payment && owed && { payment, owed };
-  };
-
-  return {
-    async load(key: TransferKey, how: Loaded = {}): Promise<Outgoing | undefined> {
-      const found = await find(key, how);
-      return found ? outgoing(found.payment, found.owed) : undefined;
+function ofPayments(
+  { handle, clock, proveFunding }: PaymentDeps,
+  leg: ChainLegOwner<PaymentState, PaymentEvent>,
+  cause: 'worker:payouts' | 'worker:refunds',
+): StreamOwner<PaymentState, PaymentEvent> {
+  const owed = (payment: PaymentState, key: TransferKey) =>
+    payment ? owedBy(payment).find(({ purpose }) => purpose.reference === referenceOf(key)) : undefined;
+  const owner = streamOwner(
+    { handle, clock },
+    {
+      decider: paymentDecider,
+      leg,
+      cause,
+      mayBeKnown: true,
+      owed,
+      terms: termsIn,
+      appIdOf: (payment) => payment?.terms.appId ?? null,
     },
-
-    async proveFunding(key: TransferKey, signal: AbortSignal): Promise<StillFunded> {
+  );
+  return {
+    ...owner,
+    async proveFunding(key, signal) {
       // It was just loaded.
-      const found = await find(key, { asKnown: true });
-      return found ? proveFunding(found.payment, found.owed, signal) : nothingToProve;
-    },
-
-    /** @param about what the chain said, for whoever reads the event's cause */
-    async record(key: TransferKey, about: string, decide: (p: PaymentState) => Decision<PaymentEvent>) {
-      // Whose payment it is never changes.
       const payment = await currentState(handle, paymentDecider, key.id, { asKnown: true });
-      const facts = { cause: `worker:${kind}s${about}`, appId: payment?.terms.appId ?? null } as const;
-      return handle(paymentDecider, key.id, decide, facts);
+      const found = owed(payment, key);
+      return payment && found ? proveFunding(payment, found, signal) : nothingToProve;
     },
   };
 }
 
-function outgoing(payment: Payment, owed: Owed): Outgoing {
+function termsIn(payment: PaymentState, { key }: Owed): Terms {
+  assert(payment !== null, 'what is owed has a payment');
   const { terms, funded, payoutHeld, refunds } = payment;
-  const isPayout = owed.key.kind === 'payout';
-  const refund = isPayout ? undefined : refunds.find((each) => each.refund === owed.key.part);
-  const { opensAccount } = isPayout ? terms : (refund?.request ?? {});
-  // Refunds are younger than secret references.
-  const isSecret = !isPayout || terms.payoutReference === 'secret';
+  const isPayout = key.kind === 'payout';
+  const refund = isPayout ? undefined : refunds.find((each) => each.refund === key.part);
   return {
-    ...owed,
-    order: {
-      ...owed.leg.order,
-      reference: owed.purpose.reference,
-      ...(isSecret && { referenceOrdinal: failedAttempts(owed.leg) + 1 }),
-      ...(opensAccount !== undefined && { opensAccount }),
-    },
+    opensAccount: isPayout ? terms.opensAccount : refund?.request?.opensAccount,
+    // Refunds are younger than secret references.
+    isSecret: !isPayout || terms.payoutReference === 'secret',
     mayOutbid: !isPayout || payoutHeld === null,
     owedSince: refund?.requestedAt ?? funded?.fundedAt ?? terms.createdAt,
   };
@@ -162,31 +191,20 @@ function outgoing(payment: Payment, owed: Owed): Outgoing {
 // BatchConfirmed, BatchDied, BatchOrphaned or BatchDissolved, or some of the members' events: the others get theirs. A member that is
 // left behind, because it joined while the batch was closed without it, copies what the batch decided by itself (owners/payments.ts).
 
-interface BatchDeps {
-  readonly handle: Handle;
-  readonly clock: Pick<Clock, 'now'>;
-  /** Looks once more whether the money is there that a member's payout is made from. @throws PayoutBlocked */
-  readonly proveFunding: (payment: Payment, owed: Owed, signal: AbortSignal) => Promise<StillFunded>;
-}
-
-const cause = 'worker:payouts' as const;
-
-export function batchOwner(deps: BatchDeps): TransferOwner {
-  const { handle, clock } = deps;
-  /** @param about what the chain said, for whoever reads the event's cause */
-  const record = ({ id }: TransferKey, about: string, decide: (state: BatchState) => Decision<PayoutBatchEvent>) =>
-    handle(payoutBatch, id, decide, { cause: `${cause}${about}`, appId: null });
-  return {
-    async load({ id }) {
-      const found = await currentState(handle, payoutBatch, id);
-      if (!found) return undefined;
-      const owed = batchOwed(id, found);
-      const order = { ...found.leg.order, reference: owed.purpose.reference };
-      return { ...owed, order, mayOutbid: true, owedSince: found.opened.openedAt };
+export function batchOwner(deps: PaymentDeps): TransferOwner {
+  const { clock } = deps;
+  const { record, ...owner } = streamOwner(deps, {
+    decider: payoutBatch,
+    leg: batchLeg,
+    cause,
+    owed: (state, { id }) => (state ? batchOwed(id, state) : undefined),
+    terms(state) {
+      assert(state !== null, 'what is owed has a batch');
+      return { owedSince: state.opened.openedAt, isSecret: false };
     },
-    sign: (key, attempt) => record(key, '', (state) => signBatch(state, attempt)),
-    conclude: (key, outcome) => record(key, ` ${outcome.kind}`, (state) => concludeBatch(state, outcome, clock.now())),
-    orphan: (key, seen) => record(key, ` orphaned ${seen.blockHash}`, (state) => orphanBatch(state, seen)),
+  });
+  return {
+    ...owner,
     tell: (key) => tellMembers(deps, key),
     async cannotSign(key, why) {
       const outcome = await record(key, '', (state) => dissolveBatch(state, why.slice(0, 400), clock.now()));
@@ -196,8 +214,10 @@ export function batchOwner(deps: BatchDeps): TransferOwner {
   };
 }
 
+const cause = 'worker:payouts';
+
 /** Asks who joins; or has every member copy what the batch decided. One after the other: a crash in between leaves the rest to whoever is next. */
-async function tellMembers({ handle, clock }: BatchDeps, { id }: TransferKey): Recorded {
+async function tellMembers({ handle, clock }: Deps, { id }: TransferKey): Recorded {
   const batch = await currentState(handle, payoutBatch, id);
   if (!batch) return { appended: 0 };
   if (batch.joined === null) return gather({ handle, clock }, id, batch);
@@ -220,7 +240,7 @@ function passOver(error: unknown): Refusal {
 
 /** Who does not join is paid by himself. */
 async function gather(
-  { handle, clock }: Pick<BatchDeps, 'handle' | 'clock'>,
+  { handle, clock }: Deps,
   id: string,
   { opened }: Batch,
 ): Promise<{ readonly appended: number } | Refusal> {
@@ -241,7 +261,7 @@ async function gather(
  * since it joined, its money may leave its chain, and the batch's stream may be forged.
  */
 async function proveMembers(
-  { handle, proveFunding }: BatchDeps,
+  { handle, proveFunding }: PaymentDeps,
   id: string,
   signal: AbortSignal,
 ): Promise<StillFunded> {
@@ -275,38 +295,25 @@ function payable(id: string, payment: PaymentState): { readonly payment: Payment
 
 // Operations of the treasury own the one transfer that each of them is.
 
-interface OperationDeps {
-  readonly handle: Handle;
-  readonly clock: Pick<Clock, 'now'>;
+interface OperationDeps extends Deps {
   readonly railOf: (chainId: ChainId) => Pick<PayoutRail, 'chainId' | 'balances' | 'transferCost'> | undefined;
   readonly owedOn: OwedOn;
 }
 
-export function operationOwner(deps: OperationDeps): TransferOwner {
-  const { handle, clock } = deps;
-  /** @param about what the chain said, for whoever reads the event's cause */
-  const record = ({ id }: TransferKey, about: string, decide: (state: OperationState) => Decision<OperationEvent>) =>
-    handle(operation, id, decide, { cause: `worker:operations${about}`, appId: null });
-  return {
-    async load({ id }, how = {}) {
-      const found = await currentState(handle, operation, id, how);
-      if (!found) return undefined;
-      const owed = operationOwed(id, found);
-      const { reference } = owed.purpose;
-      return {
-        ...owed,
-        order: { ...found.leg.order, reference, referenceOrdinal: failedAttempts(found.leg) + 1 },
-        mayOutbid: true,
-        owedSince: found.ordered.orderedAt,
-      };
+export const operationOwner = (deps: OperationDeps): TransferOwner => ({
+  ...streamOwner(deps, {
+    decider: operation,
+    leg: operationLeg,
+    cause: 'worker:operations',
+    mayBeKnown: true,
+    owed: (state, { id }) => (state ? operationOwed(id, state) : undefined),
+    terms(state) {
+      assert(state !== null, 'what is owed has an operation');
+      return { owedSince: state.ordered.orderedAt, isSecret: true };
     },
-    sign: (key, attempt) => record(key, '', (state) => signOperation(state, attempt)),
-    conclude: (key, outcome) =>
-      record(key, ` ${outcome.kind}`, (state) => concludeOperation(state, outcome, clock.now())),
-    orphan: (key, seen) => record(key, ` orphaned ${seen.blockHash}`, (state) => orphanOperation(state, seen)),
-    proveFunding: ({ id }, signal) => proveLeaving(deps, id, signal),
-  };
-}
+  }),
+  proveFunding: ({ id }, signal) => proveLeaving(deps, id, signal),
+});
 
 /**
  * Money leaves for an address that is still in the book, and none that payouts are owed: both may have changed since it was ordered.
@@ -343,48 +350,35 @@ async function isInBook({ handle, clock }: OperationDeps, { ordered }: Operation
 
 // Money that no payment takes up owns its way back.
 
-interface UnmatchedDeps {
-  readonly handle: Handle;
-  readonly clock: Pick<Clock, 'now'>;
+interface UnmatchedDeps extends Deps {
   /** Looks once more whether the money has come. @throws PayoutBlocked */
   readonly proveMoney: (transfers: readonly Transfer[], needed: bigint, signal: AbortSignal) => Promise<StillFunded>;
 }
 
-export function unmatchedRefundOwner({ handle, clock, proveMoney }: UnmatchedDeps): TransferOwner {
-  const load = (key: TransferKey) => currentState(handle, unmatched, key.id);
-  const record = (key: TransferKey, about: string, decide: (state: UnmatchedState) => Decision<UnmatchedEvent>) =>
-    handle(unmatched, key.id, decide, { cause: `worker:refunds${about}`, appId: null });
-
+export function unmatchedRefundOwner({ proveMoney, ...deps }: UnmatchedDeps): TransferOwner {
+  const owed = (state: UnmatchedState, { part }: TransferKey) =>
+    unmatchedRefundsOwed(state).find(({ key }) => key.part === part);
   return {
-    async load(key) {
-      const state = await load(key);
-      const owed = unmatchedRefundsOwed(state).find((each) => each.key.part === key.part);
-      if (!owed || !state) return undefined;
-      const { leg, purpose } = owed;
-      const { verdict, seenAt } = state;
-      const asked = verdict.kind === 'refundRequested' ? verdict : undefined;
-      const order = {
-        ...leg.order,
-        reference: purpose.reference,
-        referenceOrdinal: failedAttempts(leg) + 1,
-        ...(asked?.opensAccount !== undefined && { opensAccount: asked.opensAccount }),
-      };
-      const owedSince = asked?.requestedAt ?? seenAt;
-      return { ...owed, order, mayOutbid: true, owedSince };
-    },
+    ...streamOwner(deps, {
+      decider: unmatched,
+      leg: unmatchedRefundLeg,
+      cause: 'worker:refunds',
+      owed,
+      terms(state) {
+        assert(state !== null, 'what is owed has money behind it');
+        const { verdict, seenAt } = state;
+        const asked = verdict.kind === 'refundRequested' ? verdict : undefined;
+        return { opensAccount: asked?.opensAccount, isSecret: true, owedSince: asked?.requestedAt ?? seenAt };
+      },
+    }),
     async proveFunding(key, signal) {
-      const state = await load(key);
-      const order = unmatchedRefundsOwed(state).find((each) => each.key.part === key.part)?.leg.order;
+      const state = await currentState(deps.handle, unmatched, key.id);
+      const order = owed(state, key)?.leg.order;
       if (!order) return nothingToProve;
       const backing = unmatchedBacking(state, key.id, order);
       if (isRefusal(backing)) throw new PayoutBlocked('fundingUnproven', backing.message);
       const { transfer } = backing;
       return proveMoney([transfer], BigInt(transfer.amount), signal);
     },
-    sign: (key, attempt) => record(key, '', (state) => signUnmatchedRefund(state, key.part, attempt)),
-    conclude: (key, outcome) =>
-      record(key, ` ${outcome.kind}`, (state) => concludeUnmatchedRefund(state, key.part, outcome, clock.now())),
-    orphan: (key, seen) =>
-      record(key, ` orphaned ${seen.blockHash}`, (state) => orphanUnmatchedRefund(state, key.part, seen)),
   };
 }

@@ -1,6 +1,9 @@
 /** A transfer's attempts are signed and recorded. How they are sent, and what becomes of them: the worker of transfers. */
 import type { CrashPoint } from '../../../commands/ports.ts';
 import {
+  type ExpiringNumbering,
+  isNumbered,
+  type NumberedRail,
   type Outgoing,
   PayoutBlocked,
   type PayoutRail,
@@ -38,29 +41,38 @@ import {
   wereSeen,
 } from './numberingAccounts.ts';
 
-// What is signed of a transfer, made so that its chain is asked before its turn, of many transfers at a time; in turn the log alone is asked.
+// A transfer is prepared before its turn, beside others, so that its chain is called before the turn; in turn only the log is read.
 
-export interface PrepareDeps extends NumberingDeps {
-  readonly rail: PayoutRail;
+interface PrepareDeps extends Omit<NumberingDeps, 'rail'> {
   readonly signer: Signer;
-  /** Asked, no longer ago than `shownFor_ms`, before a nonce is taken or, where there is none, before a signature. @throws PayoutBlocked when the money has left */
+  /** Called at most `shownFor_ms` before a nonce is taken or, where transfers expire, before a signature. @throws PayoutBlocked when the money has left */
   readonly stillFunded: StillFunded;
-  /** Where there are no nonces: what other transfers that are signed and not settled take of an asset, in smallest units. */
-  readonly unsettled: (token: AssetRef, but: string) => Promise<bigint>;
   /** How often an account that has no nonce to give is looked at while prepared transfers wait for one. */
   readonly look_ms: number;
 }
 
+interface NumberedDeps extends PrepareDeps {
+  readonly rail: NumberedRail;
+}
+
+interface ExpiringDeps extends PrepareDeps {
+  readonly rail: PayoutRail<ExpiringNumbering>;
+  /** What other transfers that are signed and not settled take of an asset, in smallest units. */
+  readonly unsettled: (token: AssetRef, but: string) => Promise<bigint>;
+}
+
 /** What is wanted, and for whom it is signed. */
-export type Signing = Wanted & { readonly signing: SigningPurpose };
+type Signing = Wanted & { readonly signing: SigningPurpose };
 
 /** A transfer of which its chain has been asked all. */
-export interface Prepared {
-  /** Null where the chain has no nonces. */
-  readonly chosen: Chosen | null;
+interface Prepared {
   readonly unsigned: Unsigned;
   /** When it was asked for whether the money behind it is there. */
   readonly shownAt_ms: number;
+}
+
+interface PreparedForNonce extends Prepared {
+  readonly chosen: Chosen;
 }
 
 /** So long the money behind a transfer counts as shown while it waits for its turn; after that it is asked for again. */
@@ -68,39 +80,50 @@ const shownFor_ms = 2_000;
 /** After so long all is asked again: fees have moved on. */
 const preparedFor_ms = 15_000;
 
+/** Prepares a transfer and has its money proven at the same time. @throws PayoutBlocked */
+async function preparedBy(deps: PrepareDeps, preparing: () => Promise<Unsigned>): Promise<Prepared> {
+  const shownAt_ms = epochMs(deps.clock.now());
+  const unsignedSoon = preparing();
+  const showing = deps.stillFunded();
+  showing.catch(() => {});
+  // In this order: what the account lacks is said first.
+  const unsigned = await unsignedSoon;
+  await showing;
+  return { unsigned, shownAt_ms };
+}
+
+const isFresh = ({ clock }: Pick<PrepareDeps, 'clock'>, { shownAt_ms }: Prepared, for_ms: number): boolean =>
+  epochMs(clock.now()) - shownAt_ms <= for_ms;
+
+// Nonces and sequence numbers: the transfer is prepared under a number that nobody has, and gets its own number in turn.
+
 /**
  * Prepares a transfer that has no nonce yet, beside others that do the same: what it will take is reserved.
  * @returns null where it has to be done in turn: it may have a nonce, which it gives back when it cannot be made
  * @throws PayoutBlocked
  */
-export async function prepareBefore(
-  deps: PrepareDeps,
+async function prepareBefore(
+  deps: NumberedDeps,
   wanted: Signing,
   order: TransferOrder,
   signal: AbortSignal,
-): Promise<Prepared | Refusal | null> {
-  const chosen = (await chosenFor(deps, wanted, signal)) ?? null;
-  const refusal = chosen ? await refusalToNumber(deps, chosen, wanted) : await refusalWithoutNonce(deps, wanted);
+): Promise<PreparedForNonce | Refusal | null> {
+  const chosen = await chosenFor(deps, wanted, signal);
+  const refusal = await refusalToNumber(deps, chosen, wanted);
   if (refusal && !mayWait(deps, wanted, refusal)) return refusal;
-  if (chosen && hasNonce(deps, chosen, wanted)) return null;
-  const shownAt_ms = epochMs(deps.clock.now());
-  const preparing = chosen ? prepareUnder(deps, order, chosen, wanted) : prepareWithoutNonce(deps, order, wanted);
-  const showing = deps.stillFunded();
-  showing.catch(() => {});
-  // In this order: what the account lacks is said first.
-  const unsigned = await preparing;
-  await showing;
-  return { chosen, unsigned, shownAt_ms };
+  if (hasNonce(deps, chosen, wanted)) return null;
+  const prepared = await preparedBy(deps, () => prepareUnder(deps, order, chosen, wanted));
+  return { ...prepared, chosen };
 }
 
 /** @returns what is to be signed, under its nonce. What waited too long for its turn is prepared anew. */
-export function numberInTurn(
-  deps: PrepareDeps,
+function numberInTurn(
+  deps: NumberedDeps,
   {
     prepared,
     order,
     wanted,
-  }: { readonly prepared: Prepared | null; readonly order: TransferOrder; readonly wanted: Signing },
+  }: { readonly prepared: PreparedForNonce | null; readonly order: TransferOrder; readonly wanted: Signing },
   signal: AbortSignal,
 ): Promise<Unsigned | Refusal> {
   return prepared && isFresh(deps, prepared, preparedFor_ms)
@@ -112,8 +135,8 @@ export function numberInTurn(
  * Waits until the account of a transfer that is prepared has a nonce to give, as long as what was prepared is good.
  * @returns whether it is to ask for one again
  */
-export async function nonceComes(
-  deps: PrepareDeps,
+async function nonceComes(
+  deps: NumberedDeps,
   { prepared, wanted, refusal }: { readonly prepared: Prepared; readonly wanted: Signing; readonly refusal: Refusal },
   signal: AbortSignal,
 ): Promise<boolean> {
@@ -135,44 +158,42 @@ export async function nonceComes(
 }
 
 /** As many wait as can have a nonce at a time: it is theirs as soon as it is free. The others are left alone until then. */
-function mayWait({ memory: { waiting } }: PrepareDeps, { purpose }: Wanted, { refused }: Refusal): boolean {
+function mayWait({ memory: { waiting } }: NumberedDeps, { purpose }: Wanted, { refused }: Refusal): boolean {
   if (refused !== 'treasuryBusy') return false;
   if (waiting.size < outstandingMax) waiting.add(purpose.reference);
   return waiting.has(purpose.reference);
 }
 
 /** In turn: the signer, who counts what others had signed meanwhile, says yes before the nonce is taken. */
-async function numberPrepared(deps: PrepareDeps, prepared: Prepared, wanted: Signing): Promise<Unsigned | Refusal> {
+async function numberPrepared(
+  deps: NumberedDeps,
+  prepared: PreparedForNonce,
+  wanted: Signing,
+): Promise<Unsigned | Refusal> {
   const { unsigned } = prepared;
-  if (!prepared.chosen) {
-    if (!isFresh(deps, prepared, shownFor_ms)) await deps.stillFunded();
-    // Payouts may have been paused meanwhile.
-    return (await refusalWithoutNonce(deps, wanted)) ?? unsigned;
-  }
+  const { numbering } = deps.rail;
   const chosen = asSeenSince(deps, prepared.chosen);
   // What is remembered may say that it gets a nonce and be wrong; that all are taken it says rightly.
   const refusal = busyAsSeen(deps, wanted) ?? (await refusalToNumber(deps, chosen, wanted));
   if (refusal) return refusal;
-  await deps.signer.check(deps.rail.numbered(unsigned, nobodysNonce(chosen)), wanted.signing);
+  await deps.signer.check(numbering.numbered(unsigned, nobodysNonce(chosen)), wanted.signing);
   if (!isFresh(deps, prepared, shownFor_ms)) await deps.stillFunded();
   const nonce = await takeNonce(deps, chosen, wanted);
-  return isRefusal(nonce) ? nonce : deps.rail.numbered(unsigned, nonce);
+  return isRefusal(nonce) ? nonce : numbering.numbered(unsigned, nonce);
 }
 
 /** What was mined while it was prepared and waited leaves room for its nonce: others have asked since. */
-function asSeenSince({ memory }: Pick<PrepareDeps, 'memory'>, { numbering, accounts }: Chosen): Chosen {
+function asSeenSince({ memory }: Pick<NumberedDeps, 'memory'>, { numbering, accounts }: Chosen): Chosen {
   const seen = memory.accounts.find(({ account }) => account === numbering.account);
   if (!seen || seen.minedNonce <= numbering.minedNonce) return { numbering, accounts };
   return { numbering: { ...numbering, minedNonce: seen.minedNonce }, accounts };
 }
 
-const isFresh = ({ clock }: Pick<PrepareDeps, 'clock'>, { shownAt_ms }: Prepared, for_ms: number): boolean =>
-  epochMs(clock.now()) - shownAt_ms <= for_ms;
-
-async function chosenFor(deps: PrepareDeps, { purpose }: Wanted, signal: AbortSignal): Promise<Chosen | undefined> {
+async function chosenFor(deps: NumberedDeps, { purpose }: Wanted, signal: AbortSignal): Promise<Chosen> {
   const accounts = await numberingAccountsOf(deps, signal);
   const numbering = numberingAccountFor(accounts, purpose.reference);
-  return numbering && { numbering, accounts };
+  assert(numbering !== undefined, 'a chain with nonces has an account that numbers transfers');
+  return { numbering, accounts };
 }
 
 /**
@@ -182,23 +203,27 @@ async function chosenFor(deps: PrepareDeps, { purpose }: Wanted, signal: AbortSi
  * Between the nonce and the signature the chain is not asked about the transfer again.
  */
 async function numbered(
-  deps: PrepareDeps,
+  deps: NumberedDeps,
   wanted: Signing,
   order: TransferOrder,
   signal: AbortSignal,
 ): Promise<Unsigned | Refusal> {
   const chosen = await chosenFor(deps, wanted, signal);
-  if (!chosen) return withoutNonce(deps, order, wanted);
   const refusal = await refusalToNumber(deps, chosen, wanted);
   if (refusal) return refusal;
   const prepared = await prepareFor(deps, order, chosen, wanted);
   await deps.stillFunded();
   const nonce = await takeNonce(deps, chosen, wanted);
-  return isRefusal(nonce) ? nonce : deps.rail.numbered(prepared, nonce);
+  return isRefusal(nonce) ? nonce : deps.rail.numbering.numbered(prepared, nonce);
 }
 
 /** A nonce that it has goes back when it cannot be made now. */
-async function prepareFor(deps: PrepareDeps, order: TransferOrder, chosen: Chosen, wanted: Signing): Promise<Unsigned> {
+async function prepareFor(
+  deps: NumberedDeps,
+  order: TransferOrder,
+  chosen: Chosen,
+  wanted: Signing,
+): Promise<Unsigned> {
   try {
     const prepared = await prepareUnder(deps, order, chosen, wanted);
     await deps.signer.check(prepared, wanted.signing);
@@ -213,28 +238,54 @@ async function prepareFor(deps: PrepareDeps, order: TransferOrder, chosen: Chose
 const nobodysNonce = ({ numbering: { minedNonce } }: Chosen): bigint => minedNonce + BigInt(outstandingMax);
 
 async function prepareUnder(
-  deps: PrepareDeps,
+  deps: NumberedDeps,
   order: TransferOrder,
   chosen: Chosen,
   wanted: Wanted,
 ): Promise<Unsigned> {
   const whole = { ...order, spokenFor: await spokenFor(deps, chosen, wanted) };
-  return deps.rail.prepare(whole, nobodysNonce(chosen), undefined, chosen.numbering.account);
+  return deps.rail.numbering.prepare(whole, nobodysNonce(chosen), undefined, chosen.numbering.account);
 }
 
-/** All of it in turn, where it waited too long for it. */
-async function withoutNonce(deps: PrepareDeps, order: TransferOrder, wanted: Wanted): Promise<Unsigned | Refusal> {
-  const refusal = await refusalWithoutNonce(deps, wanted);
+/** Without coin nothing can be sent at all, a cancel neither. */
+const holdsUpOthers = (error: unknown): boolean =>
+  error instanceof SigningRefused || (error instanceof PayoutBlocked && error.reason !== 'gas');
+
+/** The same transfer with a higher fee. */
+async function bump(deps: NumberedDeps, order: TransferOrder, replaced: SignedAttempt): Promise<Unsigned | Refusal> {
+  assert(replaced.nonce !== null, 'an attempt on a chain with nonces has one');
+  const objection = await objectionToSigning(deps, replaced.account);
+  if (objection) return objection;
+  if (await isCancelled(deps, replaced.account, BigInt(replaced.nonce)))
+    return refuse('treasuryBusy', `nonce ${replaced.nonce} was given up: its cancel is on the way`);
+  const unsigned = await deps.rail.numbering.prepare(order, BigInt(replaced.nonce), replaced, replaced.account);
+  // The chain was asked meanwhile: payouts may have been paused.
+  return (await objectionToSigning(deps, replaced.account)) ?? unsigned;
+}
+
+// Transfers that expire: all that is decided in turn is whether it may still be signed.
+
+/** @returns what is to be signed. What waited too long for its turn is prepared anew. */
+async function expiringInTurn(
+  deps: ExpiringDeps,
+  { prepared, order, wanted }: { readonly prepared: Prepared; readonly order: TransferOrder; readonly wanted: Wanted },
+): Promise<Unsigned | Refusal> {
+  if (isFresh(deps, prepared, preparedFor_ms)) {
+    if (!isFresh(deps, prepared, shownFor_ms)) await deps.stillFunded();
+    // Payouts may have been paused meanwhile.
+    return (await refusalToSign(deps, wanted)) ?? prepared.unsigned;
+  }
+  const refusal = await refusalToSign(deps, wanted);
   if (refusal) return refusal;
-  const prepared = await prepareWithoutNonce(deps, order, wanted);
+  const unsigned = await prepareExpiring(deps, order, wanted);
   await deps.stillFunded();
   // The chain was asked meanwhile: payouts may have been paused.
-  return (await refusalWithoutNonce(deps, wanted)) ?? prepared;
+  return (await refusalToSign(deps, wanted)) ?? unsigned;
 }
 
 /** An account without nonces is opened and paused all the same. */
-async function refusalWithoutNonce(
-  { handle, rail, clock }: Pick<PrepareDeps, 'handle' | 'rail' | 'clock'>,
+async function refusalToSign(
+  { handle, rail, clock }: Pick<ExpiringDeps, 'handle' | 'rail' | 'clock'>,
   { purpose }: Wanted,
 ): Promise<Refusal | undefined> {
   const { chainId, account } = rail;
@@ -247,22 +298,19 @@ async function refusalWithoutNonce(
   return isRefusal(allowed) ? allowed : undefined;
 }
 
-async function prepareWithoutNonce(
-  { rail, memory, unsettled }: PrepareDeps,
+async function prepareExpiring(
+  { rail, memory, unsettled }: ExpiringDeps,
   order: TransferOrder,
   { purpose, moves }: Wanted,
 ): Promise<Unsigned> {
   // Before those are looked at that are signed: what is signed by then counts twice, and not never.
   const others = memory.reserved.take(purpose.reference, moves.token, BigInt(moves.amount));
   const spokenFor = others + (await unsettled(order.token, purpose.reference));
-  return rail.prepare({ ...order, spokenFor }, null, undefined, rail.account);
+  return rail.numbering.prepare({ ...order, spokenFor });
 }
 
-/** Without coin nothing can be sent at all, a cancel neither. */
-const holdsUpOthers = (error: unknown): boolean =>
-  error instanceof SigningRefused || (error instanceof PayoutBlocked && error.reason !== 'gas');
-
-export interface SignDeps extends PrepareDeps {
+export interface SignDeps extends PrepareDeps, Pick<ExpiringDeps, 'unsettled'> {
+  readonly rail: PayoutRail;
   readonly crash: CrashPoint;
   /** Told once an attempt is recorded, before what was reserved for it is released. */
   readonly recorded?: () => void;
@@ -294,26 +342,52 @@ export async function signTransfer(
 ): Recorded {
   const { leg, purpose } = outgoing;
   if (isSpent(leg)) return attemptsSpent(leg);
+  const { rail, memory } = deps;
+  try {
+    return isNumbered(rail)
+      ? await signNumbered({ ...deps, rail }, owner, outgoing, signal)
+      : await signExpiring({ ...deps, rail }, owner, outgoing);
+  } finally {
+    memory.reserved.release(purpose.reference);
+    memory.waiting.delete(purpose.reference);
+  }
+}
+
+async function signNumbered(
+  deps: SignDeps & NumberedDeps,
+  owner: Pick<TransferOwner, 'sign'>,
+  outgoing: Outgoing,
+  signal: AbortSignal,
+): Recorded {
   const order = orderOf(outgoing);
   const wanted = { ...wantedBy(outgoing), signing: signingFor(outgoing) };
-  const replaced = liveAttempts(leg).at(-1);
-  const { reserved, waiting } = deps.memory;
-  try {
-    const prepared = replaced ? null : await prepareBefore(deps, wanted, order, signal);
-    if (isRefusal(prepared)) return prepared;
-    for (let turns = 1; ; turns += 1) {
-      const outcome = await signInTurn(deps, owner, outgoing, () =>
-        replaced ? bump(deps, order, replaced) : numberInTurn(deps, { prepared, order, wanted }, signal),
-      );
-      // Others may have taken the nonces for which it waited.
-      if (!isRefusal(outcome) || !prepared?.chosen || turns === turnsMost) return outcome;
-      if (!(await nonceComes(deps, { prepared, wanted, refusal: outcome }, signal))) return outcome;
-      deps.waited?.(outcome);
-    }
-  } finally {
-    reserved.release(purpose.reference);
-    waiting.delete(purpose.reference);
+  const replaced = liveAttempts(outgoing.leg).at(-1);
+  const prepared = replaced ? null : await prepareBefore(deps, wanted, order, signal);
+  if (isRefusal(prepared)) return prepared;
+  for (let turns = 1; ; turns += 1) {
+    const outcome = await signInTurn(deps, owner, outgoing, () =>
+      replaced ? bump(deps, order, replaced) : numberInTurn(deps, { prepared, order, wanted }, signal),
+    );
+    // Others may have taken the nonces for which it waited.
+    if (!isRefusal(outcome) || !prepared || turns === turnsMost) return outcome;
+    if (!(await nonceComes(deps, { prepared, wanted, refusal: outcome }, signal))) return outcome;
+    deps.waited?.(outcome);
   }
+}
+
+async function signExpiring(
+  deps: SignDeps & ExpiringDeps,
+  owner: Pick<TransferOwner, 'sign'>,
+  outgoing: Outgoing,
+): Recorded {
+  const isLive = liveAttempts(outgoing.leg).length > 0;
+  assert(!isLive, 'only what shares a nonce can be replaced: of two others both might land');
+  const order = orderOf(outgoing);
+  const wanted = wantedBy(outgoing);
+  const refusal = await refusalToSign(deps, wanted);
+  if (refusal) return refusal;
+  const prepared = await preparedBy(deps, () => prepareExpiring(deps, order, wanted));
+  return signInTurn(deps, owner, outgoing, () => expiringInTurn(deps, { prepared, order, wanted }));
 }
 
 /**
@@ -342,7 +416,7 @@ async function signInTurn(
     const signed = await deps.signer.sign(unsigned, signing);
     await deps.crash(`${signing.kind}.afterSign`);
     const attempt = attemptOf(leg, unsigned, signed, deps.clock.now());
-    return unsigned.nonce === null ? { outcome: await record(attempt) } : { attempt };
+    return isNumbered(deps.rail) ? { attempt } : { outcome: await record(attempt) };
   });
   return 'outcome' in inTurn ? inTurn.outcome : await record(inTurn.attempt);
 }
@@ -373,18 +447,6 @@ export function mustWait(
 ): Refusal | undefined {
   const others = deps.memory.waiting.size >= outstandingMax && wereSeen(deps, lately_ms);
   return others && liveAttempts(outgoing.leg).length === 0 ? busyAsSeen(deps, wantedBy(outgoing)) : undefined;
-}
-
-/** The same transfer with a higher fee. */
-async function bump(deps: PrepareDeps, order: TransferOrder, replaced: SignedAttempt): Promise<Unsigned | Refusal> {
-  assert(replaced.nonce !== null, 'only what shares a nonce can be replaced: of two others both might land');
-  const objection = await objectionToSigning(deps, replaced.account);
-  if (objection) return objection;
-  if (await isCancelled(deps, replaced.account, BigInt(replaced.nonce)))
-    return refuse('treasuryBusy', `nonce ${replaced.nonce} was given up: its cancel is on the way`);
-  const unsigned = await deps.rail.prepare(order, BigInt(replaced.nonce), replaced, replaced.account);
-  // The chain was asked meanwhile: payouts may have been paused.
-  return (await objectionToSigning(deps, replaced.account)) ?? unsigned;
 }
 
 function attemptOf(

@@ -123,8 +123,9 @@ export async function booksAccountsOf(
   signal: AbortSignal,
 ): Promise<readonly BooksAccount[]> {
   const { chainId, account: own } = rail;
-  const numbering = (await rail.numberingAccounts?.(signal)) ?? [];
-  const accounts = new Set([own, ...numbering.map(({ account }) => account)]);
+  const { numbering } = rail;
+  const numberedBy = numbering.kind === 'sequence' ? await numbering.accounts(signal) : [];
+  const accounts = new Set([own, ...numberedBy.map(({ account }) => account)]);
   const shared = ingester.sharedAddresses.includes(own) ? ingester.sharedAddresses : [];
   return [...accounts].map((account) => ({ chainId, account, payinAddresses: account === own ? shared : [] }));
 }

@@ -13,7 +13,7 @@ import { chainOf } from '../../../domain/chains.ts';
 import { day_ms, epochMs, type Instant, instant, minute_ms, plus } from '../../../domain/time.ts';
 import { keyOf, type TransferKey } from '../../../domain/transfer/shapes.ts';
 import { type TreasuryState, treasury, treasuryInstance } from '../../../domain/treasury/state.ts';
-import { numberingAccountsOf, numberingMemory } from '../payouts/numberingAccounts.ts';
+import { readNumberingAccounts } from '../payouts/numberingAccounts.ts';
 
 export interface UnknownTransactionsDeps {
   readonly handle: Handle;
@@ -64,9 +64,8 @@ export async function unknownTransactions(
   deps: UnknownTransactionsDeps,
   signal: AbortSignal,
 ): Promise<UnknownTransactions> {
-  const { rail, clock } = deps;
   if (!deps.history.withNonce) return strangeHistory(deps, wholeWindow, signal);
-  const accounts = await numberingAccountsOf({ rail, clock, memory: numberingMemory() }, signal);
+  const accounts = await readNumberingAccounts(deps.rail, signal);
   const found = await Promise.all(accounts.map((numbering) => strangeNonces(deps, numbering, signal)));
   return { found: found.flat(), unseenBefore: null };
 }

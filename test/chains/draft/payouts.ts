@@ -6,10 +6,7 @@ export function createRail(chainId: ChainId, account: string): PayoutRail {
   return {
     chainId,
     account,
-    minedNonce: async () => null,
-    prepare: poor,
-    numbered: (unsigned, nonce) => ({ ...unsigned, nonce }),
-    prepareCancel: poor,
+    numbering: { kind: 'expiring', prepare: poor },
     broadcast: async () => {},
     fate: async () => ({ kind: 'unknown' }),
     canLand: async () => true,

@@ -70,7 +70,7 @@ describe('a second token on Solana', () => {
 
     it('not at all when the treasury has only USDC', async () => {
       const isFloat = (error: unknown) => error instanceof PayoutBlocked && error.reason === 'float';
-      await assert.rejects(world.rail.prepare(ordered(String(world.nobody())), null), isFloat);
+      await assert.rejects(world.rail.numbering.prepare(ordered(String(world.nobody()))), isFloat);
     });
 
     it('from a float of its own', async () => {

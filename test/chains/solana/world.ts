@@ -82,7 +82,7 @@ export async function solanaWorld(options: Partial<SolanaOptions> = {}) {
     nobody: () => Keypair.generate().publicKey,
     /** Prepared and signed for an order's own purpose. */
     attemptTo: async (order: TransferOrder, attempt = 1) =>
-      sign(await rail.prepare(order, null), attempt, { kind: 'payout', reference: order.reference ?? '' }),
+      sign(await rail.numbering.prepare(order), attempt, { kind: 'payout', reference: order.reference ?? '' }),
     /** USDC of a wallet, in smallest units; null without an account. */
     async balance(owner: PublicKey): Promise<bigint | null> {
       const account = await tokenAccount(owner);

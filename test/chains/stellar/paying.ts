@@ -72,19 +72,15 @@ export async function payingWorld({
       signedAt: clock.now(),
     };
   };
-  const nextNonce = async () => {
-    const nonce = await rail.minedNonce(signal);
-    if (nonce === null) throw new Error('Stellar has sequence numbers');
-    return nonce;
-  };
+  const nextNonce = () => rail.numbering.minedNonce(signal);
   /** Prepares and signs under the account's next number, or one further on. */
   const attemptTo = async (order: TransferOrder, ahead = 0n) =>
-    sign(await rail.prepare(order, (await nextNonce()) + ahead));
+    sign(await rail.numbering.prepare(order, (await nextNonce()) + ahead));
   /** The same in a channel. */
   const attemptIn = async (channel: Keypair | undefined, order: TransferOrder) => {
-    const numbering = (await rail.numberingAccounts?.(signal))?.find(({ account }) => account === channel?.publicKey());
+    const numbering = (await rail.numbering.accounts(signal))?.find(({ account }) => account === channel?.publicKey());
     if (!numbering) throw new Error('there is no such channel');
-    return sign(await rail.prepare(order, numbering.minedNonce, undefined, numbering.account));
+    return sign(await rail.numbering.prepare(order, numbering.minedNonce, undefined, numbering.account));
   };
 
   return { ...world, channels, attemptIn, now: clock.now, rail, signer, signerOf, sign, nextNonce, attemptTo };

@@ -34,7 +34,7 @@ describe('a second token on Stellar', () => {
     token: secondToken,
     ...more,
   });
-  const prepared = async (order: TransferOrder) => world.rail.prepare(order, await world.nextNonce());
+  const prepared = async (order: TransferOrder) => world.rail.numbering.prepare(order, await world.nextNonce());
   const issue = (to: string, units: string) =>
     world.lab.go(issuer, [Operation.payment({ destination: to, asset: second, amount: units })]);
   async function held(address: string, asset: Asset): Promise<bigint> {
@@ -85,7 +85,7 @@ describe('a second token on Stellar', () => {
 
     it('is replaced by a fee bump of the same token alone', async () => {
       const first = await world.sign(await prepared(ordered(receiver)));
-      const bump = await world.rail.prepare(ordered(receiver), BigInt(first.nonce ?? 0), first);
+      const bump = await world.rail.numbering.prepare(ordered(receiver), BigInt(first.nonce ?? 0), first);
       await world.signer.sign(bump, payout);
       await assert.rejects(world.signer.sign({ ...bump, order: orderTo(receiver, amount) }, payout), SigningRefused);
     });

@@ -49,12 +49,12 @@ export async function evmGround(): Promise<Ground> {
       const receiver = accountOf(++accounts);
       const order = { chainId: 8453, token, receiver, receiverMemo: null, amount: 7n } as const;
       const rail = railOf(urls);
-      const nonce = await ours.minedNonce(signal);
+      const nonce = await ours.numbering.minedNonce(signal);
       let attempt: SignedAttempt | undefined;
       return {
         ordered: 7n,
         async step() {
-          attempt ??= await signedBy(await rail.prepare(order, nonce));
+          attempt ??= await signedBy(await rail.numbering.prepare(order, nonce));
           const { kind } = await rail.fate([attempt], signal);
           if (kind === 'unknown') await rail.broadcast(attempt.bytes);
           return kind === 'final' ? 'final' : 'waits';

@@ -35,7 +35,7 @@ export async function solanaGround(): Promise<Ground> {
       return {
         ordered: 7n,
         async step() {
-          const prepared = () => rail.prepare(orderTo(receiver, 7n, { reference }), null);
+          const prepared = () => rail.numbering.prepare(orderTo(receiver, 7n, { reference }));
           attempt ??= await world.sign(await prepared(), 1, { kind: 'payout', reference });
           const { kind } = await rail.fate([attempt], signal);
           if (kind === 'unknown') await rail.broadcast(attempt.bytes);

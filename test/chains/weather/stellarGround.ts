@@ -30,7 +30,7 @@ export async function stellarGround(): Promise<Ground> {
       return {
         ordered: 7n,
         async step() {
-          attempt ??= await world.sign(await rail.prepare(orderTo(receiver, 7n), nonce));
+          attempt ??= await world.sign(await rail.numbering.prepare(orderTo(receiver, 7n), nonce));
           const { kind } = await rail.fate([attempt], signal);
           if (kind === 'unknown') await rail.broadcast(attempt.bytes);
           return kind === 'final' ? 'final' : 'waits';

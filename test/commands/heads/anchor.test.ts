@@ -6,7 +6,7 @@ import { hashOfHead } from '../../../commands/heads/chain.ts';
 import { newestAnchor } from '../../../commands/heads/sign.ts';
 import type { CrashPoint, EventStore } from '../../../commands/ports.ts';
 import { hour_ms, minute_ms, plus } from '../../../domain/time.ts';
-import { concludeOperation, operation, signOperation, standingOf } from '../../../domain/treasury/operation.ts';
+import { operation, operationLeg, standingOf } from '../../../domain/treasury/operation.ts';
 import { followForAnchors } from '../../../src/workers/heads/heads.ts';
 import { attemptOf } from '../../support/operations.ts';
 import { hashOf } from '../../support/payments.ts';
@@ -54,11 +54,15 @@ async function anchored() {
     const { ordered } = await ofRun(run);
     const { handle } = deps();
     const hash = hashOf(nameOf(run));
-    await accepted(handle(operation, nameOf(run), (now) => signOperation(now, { ...attemptOf(ordered), hash }), facts));
+    await accepted(
+      handle(operation, nameOf(run), (now) => operationLeg.sign(now, 1, { ...attemptOf(ordered), hash }), facts),
+    );
     const landed = { kind: 'final', attempt: 1, hash, blockNumber: 9n, blockHash: hashOf('9') } as const;
     const dead = { kind: 'dead', attempts: [1], proof: { reason: 'reverted', detail: 'reverted' } } as const;
     const outcome = kind === 'final' ? landed : dead;
-    await accepted(handle(operation, nameOf(run), (now) => concludeOperation(now, outcome, world.time.now), facts));
+    await accepted(
+      handle(operation, nameOf(run), (now) => operationLeg.conclude(now, 1, outcome, world.time.now), facts),
+    );
   };
   const anchors = async () =>
     (await world.entries()).flatMap((entry) => (entry.type === 'HeadAnchored' ? [entry.data] : []));

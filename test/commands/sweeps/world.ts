@@ -5,13 +5,7 @@ import type { DepositSweep, HeldDeposit, PaidDeposit } from '../../../commands/s
 import { type SweepDeps, type SweepLimits, type SweepNews, sweepAll } from '../../../commands/sweeps/sweep.ts';
 import { type ChainId, chainOf, type Token } from '../../../domain/chains.ts';
 import { minute_ms, plus } from '../../../domain/time.ts';
-import {
-  concludeOperation,
-  type Operation,
-  operation,
-  signOperation,
-  standingOf,
-} from '../../../domain/treasury/operation.ts';
+import { type Operation, operation, operationLeg, standingOf } from '../../../domain/treasury/operation.ts';
 import { attemptOf } from '../../support/operations.ts';
 import { hashOf, treasuryAccount } from '../../support/payments.ts';
 import { accepted, processes } from '../../support/processes.ts';
@@ -101,7 +95,7 @@ export function sweptWorld({ depositsMax = 3, partsMax = 2 } = {}) {
             handle(
               operation,
               id,
-              (now) => signOperation(now, { ...attemptOf(state.ordered), hash: hashOf(id) }),
+              (now) => operationLeg.sign(now, 1, { ...attemptOf(state.ordered), hash: hashOf(id) }),
               facts,
             ),
           );
@@ -121,7 +115,7 @@ export function sweptWorld({ depositsMax = 3, partsMax = 2 } = {}) {
       }
     seen.push(id);
     const decide = (state: Operation | null) =>
-      concludeOperation(state, engine.is === 'does it' ? landed : dead, time.now);
+      operationLeg.conclude(state, 1, engine.is === 'does it' ? landed : dead, time.now);
     return handle(operation, id, decide, { cause: 'worker:test', appId: null });
   }
 

@@ -1,4 +1,4 @@
-import { buryPayout, holdPayout, retryPayout, signPayout } from '../../../domain/payment/payout.ts';
+import { holdPayout, payoutLeg } from '../../../domain/payment/payout.ts';
 import { paymentDecider } from '../../../domain/payment/state.ts';
 import { attemptsEverMax, attemptsMax } from '../../../domain/transfer/leg.ts';
 import {
@@ -18,9 +18,9 @@ import { specification } from '../../support/specification.ts';
 
 const { given } = specification(paymentDecider);
 const holding = (state: Parameters<typeof holdPayout>[0]) => holdPayout(state, 'paid by hand', minute(10));
-const retrying = (state: Parameters<typeof retryPayout>[0]) => retryPayout(state, 'it was not', minute(11));
+const retrying = (state: Parameters<typeof payoutLeg.retry>[0]) => payoutLeg.retry(state, 1, 'it was not', minute(11));
 const nth = (n: number) => attempt(n, { nonce: String(6 + n), fee: feeCaps(100 + n) });
-const signing = (n: number) => (state: Parameters<typeof signPayout>[0]) => signPayout(state, nth(n));
+const signing = (n: number) => (state: Parameters<typeof payoutLeg.sign>[0]) => payoutLeg.sign(state, 1, nth(n));
 /** So many attempts, all dead. */
 const deaths = (count: number) => Array.from({ length: count }, (_, n) => [signed(nth(n + 1)), died(n + 1)]).flat();
 
@@ -32,7 +32,7 @@ describe('an operator', () => {
       .thenRefused('illegalStep', /paid by hand/);
     const bump = attempt(2, { fee: feeCaps(113) });
     given([...sent, held()])
-      .when((state) => signPayout(state, bump))
+      .when((state) => payoutLeg.sign(state, 1, bump))
       .thenRefused('illegalStep');
     given([...ordered, held()])
       .when(holding)
@@ -68,10 +68,10 @@ describe('an operator', () => {
   it('declares an attempt dead that no node can prove dead any more', () => {
     const proof = { reason: 'declared', detail: 'operator:ada: no explorer has it' } as const;
     given(sent)
-      .when((state) => buryPayout(state, [1], proof))
+      .when((state) => payoutLeg.bury(state, 1, [1], proof))
       .then([died(1, proof)]);
     given(done)
-      .when((state) => buryPayout(state, [1], proof))
+      .when((state) => payoutLeg.bury(state, 1, [1], proof))
       .thenRefused('illegalStep', /settled/);
   });
 });

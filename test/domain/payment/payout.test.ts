@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { buryPayout, concludePayout, orphanPayout, requestPayout, signPayout } from '../../../domain/payment/payout.ts';
+import { payoutLeg, requestPayout } from '../../../domain/payment/payout.ts';
 import { paymentDecider } from '../../../domain/payment/state.ts';
 import {
   attempt,
@@ -42,19 +42,19 @@ const ordering = (state: State) => requestPayout(state, minute(7));
 const signing =
   (signedAttempt = attempt()) =>
   (state: State) =>
-    signPayout(state, signedAttempt);
+    payoutLeg.sign(state, 1, signedAttempt);
 const burying =
   (attempts = [1], proof = nonceUsed) =>
   (state: State) =>
-    buryPayout(state, attempts, proof);
+    payoutLeg.bury(state, 1, attempts, proof);
 const settling =
   (signedAttempt = attempt(), block = 200) =>
   (state: State) =>
-    concludePayout(state, final(landed(signedAttempt, block)), minute(9));
+    payoutLeg.conclude(state, 1, final(landed(signedAttempt, block)), minute(9));
 const leaving =
   (block: number | string = 200, hash = attempt().hash) =>
   (state: State) =>
-    orphanPayout(state, { hash, blockHash: hashOf('block', block) });
+    payoutLeg.orphan(state, 1, { hash, blockHash: hashOf('block', block) });
 
 const bump = attempt(2, { fee: feeCaps(113) });
 const bumped = [...sent, signed(bump)];
@@ -189,7 +189,9 @@ describe('a payout', () => {
         .thenRefused('illegalStep', /operator/);
       given(sent).when(settling(bump)).thenRefused('illegalStep');
       given(sent)
-        .when((state) => concludePayout(state, { ...final(landed(attempt())), hash: hashOf('another') }, minute(9)))
+        .when((state) =>
+          payoutLeg.conclude(state, 1, { ...final(landed(attempt())), hash: hashOf('another') }, minute(9)),
+        )
         .thenRefused('illegalStep', /another hash/);
       given(paid).when(settling()).thenRefused('illegalStep');
     });
@@ -216,7 +218,7 @@ describe('a payout', () => {
 
     it('and only that is written of it, though callers hand in more', () => {
       given(done)
-        .when((state) => orphanPayout(state, landed(attempt())))
+        .when((state) => payoutLeg.orphan(state, 1, landed(attempt())))
         .then([unsettled()]);
     });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { owedBy } from '../../../domain/payment/backing.ts';
 import type { PaymentEvent } from '../../../domain/payment/events.ts';
-import { buryRefund, callOffRefund, concludeRefund, signRefund } from '../../../domain/payment/payout.ts';
+import { callOffRefund, refundLeg } from '../../../domain/payment/payout.ts';
 import { refundable } from '../../../domain/payment/refund.ts';
 import { paymentDecider } from '../../../domain/payment/state.ts';
 import { viewOf } from '../../../domain/payment/view.ts';
@@ -140,7 +140,7 @@ describe('a refund that cannot be sent', () => {
       ['payment_bounced', ['done']],
     );
     given([...stuck, off])
-      .when((state) => signRefund(state, 1, first))
+      .when((state) => refundLeg.sign(state, 1, first))
       .thenRefused('illegalStep', /called off \(frozen\)/);
     const again = [...stuck, off, refundRequested('3.00', { refund: 2, receiver: merchantWallet })];
     const sent = refundAttempt(1, '3.00', { receiver: merchantWallet });
@@ -182,50 +182,50 @@ describe('a refund', () => {
 
     it('is signed, dies and settles by the rules of a payout', () => {
       given(history)
-        .when((state) => signRefund(state, 1, first))
+        .when((state) => refundLeg.sign(state, 1, first))
         .then([refundSigned(1, first)]);
       given([...history, refundSigned(1, first)])
-        .when((state) => signRefund(state, 1, second))
+        .when((state) => refundLeg.sign(state, 1, second))
         .thenRefused('illegalStep', /can still land/);
       const bump = refundAttempt(2, '3.00', { fee: feeCaps(113) });
       given([...history, refundSigned(1, first)])
-        .when((state) => signRefund(state, 1, bump))
+        .when((state) => refundLeg.sign(state, 1, bump))
         .then([refundSigned(1, bump)]);
       given([...history, refundSigned(1, first)])
-        .when((state) => buryRefund(state, 1, [1], nonceUsed))
+        .when((state) => refundLeg.bury(state, 1, [1], nonceUsed))
         .then([event('RefundDied', { refund: 1, attempt: 1, proof: nonceUsed })]);
       given([...history, refundSigned(1, first), event('RefundDied', { refund: 1, attempt: 1, proof: nonceUsed })])
-        .when((state) => signRefund(state, 1, second))
+        .when((state) => refundLeg.sign(state, 1, second))
         .then([refundSigned(1, second)]);
       given([...history, refundSigned(1, first)])
-        .when((state) => concludeRefund(state, 1, final(landed(first)), minute(9)))
+        .when((state) => refundLeg.conclude(state, 1, final(landed(first)), minute(9)))
         .then([refundSettled(1, first)]);
       given([...history, refundSigned(1, first), refundSettled(1, first)])
-        .when((state) => signRefund(state, 1, second))
+        .when((state) => refundLeg.sign(state, 1, second))
         .thenRefused('illegalStep', /settled/);
     });
 
     it('is never more than was ordered, nor to somebody else', () => {
       given(history)
-        .when((state) => signRefund(state, 1, refundAttempt(1, '3.01')))
+        .when((state) => refundLeg.sign(state, 1, refundAttempt(1, '3.01')))
         .thenRefused('illegalStep');
       given(history)
-        .when((state) => signRefund(state, 1, refundAttempt(1, '3.00', { receiver: merchantWallet })))
+        .when((state) => refundLeg.sign(state, 1, refundAttempt(1, '3.00', { receiver: merchantWallet })))
         .thenRefused('illegalStep');
       given(history)
-        .when((state) => signRefund(state, 1, refundAttempt(1, '3.00', { to: ethereumUsdc })))
+        .when((state) => refundLeg.sign(state, 1, refundAttempt(1, '3.00', { to: ethereumUsdc })))
         .thenRefused('illegalStep');
     });
 
     it('is known by its number', () => {
       given(history)
-        .when((state) => signRefund(state, 2, first))
+        .when((state) => refundLeg.sign(state, 2, first))
         .thenRefused('illegalStep');
       given(history)
-        .when((state) => buryRefund(state, 2, [1], nonceUsed))
+        .when((state) => refundLeg.bury(state, 2, [1], nonceUsed))
         .thenRefused('illegalStep');
       given([...unpaid, expired()])
-        .when((state) => concludeRefund(state, 1, final(landed(first)), minute(9)))
+        .when((state) => refundLeg.conclude(state, 1, final(landed(first)), minute(9)))
         .thenRefused('illegalStep');
     });
   });

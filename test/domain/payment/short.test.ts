@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { nextStep } from '../../../domain/payment/backing.ts';
 import { bounceImpossible } from '../../../domain/payment/close.ts';
-import { acceptPayout, buryPayout, concludePayout, retryPayout, signPayout } from '../../../domain/payment/payout.ts';
+import { payoutLeg } from '../../../domain/payment/payout.ts';
 import { type PaymentState, paymentDecider } from '../../../domain/payment/state.ts';
 import { statusOf } from '../../../domain/payment/view.ts';
 import {
@@ -29,11 +29,11 @@ const reporting =
   (arrived: string, signing = attempt()) =>
   (state: PaymentState) => {
     const where = landed(signing);
-    return concludePayout(state, { ...final(where), kind: 'short', arrived: of(arrived) }, where.confirmedAt);
+    return payoutLeg.conclude(state, 1, { ...final(where), kind: 'short', arrived: of(arrived) }, where.confirmedAt);
   };
-const accepting = (state: PaymentState) => acceptPayout(state, 'the rest went by hand', minute(12));
-const retrying = (state: PaymentState) => retryPayout(state, 'it was not', minute(11));
-const signing = (next: ReturnType<typeof attempt>) => (state: PaymentState) => signPayout(state, next);
+const accepting = (state: PaymentState) => payoutLeg.accept(state, 1, 'the rest went by hand', minute(12));
+const retrying = (state: PaymentState) => payoutLeg.retry(state, 1, 'it was not', minute(11));
+const signing = (next: ReturnType<typeof attempt>) => (state: PaymentState) => payoutLeg.sign(state, 1, next);
 
 const retried = event('PayoutRetried', { reason: 'it was not', retriedAt: minute(11) });
 const accepted = event('PayoutAccepted', { reason: 'the rest went by hand', acceptedAt: minute(12) });
@@ -65,10 +65,10 @@ describe('a payout that brought less than was ordered', () => {
       assert.deepEqual(nextStep(payment, minute(20)), { do: 'hold' });
       for (const one of [bump, next]) given(history).when(signing(one)).thenRefused('illegalStep', /of 10/);
       given(history)
-        .when((state) => concludePayout(state, final(landed(attempt())), minute(9)))
+        .when((state) => payoutLeg.conclude(state, 1, final(landed(attempt())), minute(9)))
         .thenRefused('illegalStep');
       given(history)
-        .when((state) => buryPayout(state, [1], nonceUsed))
+        .when((state) => payoutLeg.bury(state, 1, [1], nonceUsed))
         .thenNothing();
       given(history)
         .when((state) => bounceImpossible(state, 'frozen', minute(20)))
@@ -105,7 +105,7 @@ describe('a payout that brought less than was ordered', () => {
       .when(signing(third))
       .then([signed(third)]);
     given([...again, signed(third)])
-      .when((state) => concludePayout(state, final(landed(third)), minute(9)))
+      .when((state) => payoutLeg.conclude(state, 1, final(landed(third)), minute(9)))
       .then([settled(third)]);
   });
 });

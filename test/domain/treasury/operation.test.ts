@@ -3,15 +3,13 @@ import { fold } from '../../../domain/decider.ts';
 import {
   approveOperation,
   callOffOperation,
-  concludeOperation,
   nextOperationStep,
   type OperationState,
   operation,
+  operationLeg,
   operationOwed,
   orderOperation,
-  orphanOperation,
   rebalanceArrived,
-  signOperation,
   standingOf,
 } from '../../../domain/treasury/operation.ts';
 import type { OperationEvent } from '../../../domain/treasury/operationEvents.ts';
@@ -41,10 +39,10 @@ const confirmed: OperationEvent = { type: 'OperationConfirmed', data: { ...lande
 
 const approving = (by: string) => (state: OperationState) => approveOperation(state, by, now);
 const callingOff = (state: OperationState) => callOffOperation(state, { reason: 'a typing error', by: 'ada', now });
-const signing = (attempt: SignedAttempt) => (state: OperationState) => signOperation(state, attempt);
+const signing = (attempt: SignedAttempt) => (state: OperationState) => operationLeg.sign(state, 1, attempt);
 const outcome = { ...landed, kind: 'final', blockNumber: 9n } as const;
-const confirming = (state: OperationState) => concludeOperation(state, outcome, now);
-const burying = (state: OperationState) => concludeOperation(state, { kind: 'dead', attempts: [1], proof }, now);
+const confirming = (state: OperationState) => operationLeg.conclude(state, 1, outcome, now);
+const burying = (state: OperationState) => operationLeg.conclude(state, 1, { kind: 'dead', attempts: [1], proof }, now);
 const stepAfter = (...events: readonly OperationEvent[]) => {
   const state = fold(operation, events);
   return state && nextOperationStep(state).do;
@@ -132,7 +130,7 @@ describe('an operation of the treasury', () => {
     const { hash, blockHash } = landed;
     const orphaned: OperationEvent = { type: 'OperationOrphaned', data: { attempt: 1, hash, blockHash } };
     given([ordered(), signed(), confirmed])
-      .when((state) => orphanOperation(state, { hash, blockHash }))
+      .when((state) => operationLeg.orphan(state, 1, { hash, blockHash }))
       .then([orphaned]);
     assert.equal(stepAfter(ordered(), signed(), confirmed, orphaned), 'broadcast');
   });
@@ -140,7 +138,7 @@ describe('an operation of the treasury', () => {
   it('that brought less than was ordered is over: what arrived is recorded, nothing is sent again', () => {
     const short: OperationEvent = { type: 'OperationShort', data: { ...landed, arrived: '79000000', seenAt: now } };
     given([ordered(), signed()])
-      .when((state) => concludeOperation(state, { ...outcome, kind: 'short', arrived: 79_000_000n }, now))
+      .when((state) => operationLeg.conclude(state, 1, { ...outcome, kind: 'short', arrived: 79_000_000n }, now))
       .then([short]);
     assert.equal(stepAfter(ordered(), signed(), short), 'done');
   });
@@ -148,7 +146,7 @@ describe('an operation of the treasury', () => {
   it('may collect another amount than was ordered: what it brought is recorded', () => {
     const flush = withdrawal({ kind: 'sweep', form: { kind: 'flush', deposits: [{ address: '0x01', salt: 's' }] } });
     given([ordered(flush), signed(attemptOf(flush))])
-      .when((state) => concludeOperation(state, { ...outcome, arrived: 81n }, now))
+      .when((state) => operationLeg.conclude(state, 1, { ...outcome, arrived: 81n }, now))
       .then([{ type: 'OperationConfirmed', data: { ...landed, confirmedAt: now, arrived: '81' } }]);
   });
 

@@ -23,7 +23,7 @@ import { cashbackOf } from '../../../src/workers/cashback/index.ts';
 import { guardNodes } from '../../../src/workers/health/index.ts';
 import { runSubscribersRole } from '../../../src/workers/index.ts';
 import { callOffRefund, holdPayout, type RefundKey, retryPayout } from '../../../src/workers/payouts/byHand.ts';
-import { numberingAccountsOf, numberingMemory } from '../../../src/workers/payouts/numberingAccounts.ts';
+import { readNumberingAccounts } from '../../../src/workers/payouts/numberingAccounts.ts';
 import { payoutCostsOf, refundsOf } from '../../../src/workers/refunds/index.ts';
 import { explainNoncesOf, resumePayouts } from '../../../src/workers/treasury/account.ts';
 import { withdrawals } from '../../../src/workers/treasury/index.ts';
@@ -213,7 +213,7 @@ async function settle({ handle, clock, chains }: Core, paid: readonly string[]):
   for (const paymentId of paid) if (isRefusal(await holdPayout(deps, { paymentId, reason }, by))) return;
   for (const { rail } of chains.values()) {
     const signal = AbortSignal.timeout(answer_ms);
-    for (const { account, minedNonce } of await numberingAccountsOf({ rail, clock, memory: numberingMemory() }, signal))
+    for (const { account, minedNonce } of await readNumberingAccounts(rail, signal))
       await explainNoncesOf(deps, { chainId: rail.chainId, account }, { minedNonce, reason }, by);
     await resumePayouts(deps, rail, by);
   }

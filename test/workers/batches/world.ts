@@ -5,6 +5,7 @@ import { currentState } from '../../../commands/handle.ts';
 import {
   type Batching,
   type Fate,
+  type NonceNumbering,
   nothingToProve,
   PayoutBlocked,
   type PayoutRail,
@@ -17,7 +18,7 @@ import { type Batch, payoutBatch } from '../../../domain/batch/batch.ts';
 import { bounceImpossible } from '../../../domain/payment/close.ts';
 import { createPayment } from '../../../domain/payment/create.ts';
 import type { PaymentEvent } from '../../../domain/payment/events.ts';
-import { retryPayout } from '../../../domain/payment/payout.ts';
+import { payoutLeg } from '../../../domain/payment/payout.ts';
 import { type Payment, paymentDecider } from '../../../domain/payment/state.ts';
 import { plus } from '../../../domain/time.ts';
 import type { TransferKey } from '../../../domain/transfer/shapes.ts';
@@ -168,10 +169,7 @@ export async function batchWorld(count: number, pause: () => Promise<void> = asy
     throw new Crashed(point);
   };
 
-  const rail = {
-    chainId,
-    account,
-    minedNonce: () => between(chain.next),
+  const transfers = {
     async prepare(order: TransferOrder, nonce: bigint) {
       const to = receiversOf(order);
       if (around.refuses !== null && to.includes(receiverOf(around.refuses)))
@@ -193,6 +191,16 @@ export async function batchWorld(count: number, pause: () => Promise<void> = asy
       const order = { chainId, token: terms().destination.token, receiver: account, receiverMemo: null, amount: 0n };
       return { chainId, account, nonce, order, validUntil: null, fee: feeCaps(around.fees), payload: [] };
     },
+  };
+  const rail = {
+    chainId,
+    account,
+    numbering: {
+      kind: 'nonce',
+      minedNonce: () => between(chain.next),
+      provenNonce: async () => chain.next(),
+      ...transfers,
+    },
     async broadcast(bytes: string) {
       await pause();
       await checkRecorded(bytes);
@@ -202,7 +210,7 @@ export async function batchWorld(count: number, pause: () => Promise<void> = asy
     canLand: async ({ nonce }: Sent) => BigInt(nonce ?? 0) >= chain.next(),
     stillFinal: async ({ hash, blockHash }: { hash: string; blockHash: string }) =>
       chain.mined.some(({ sending, block }) => sending.hash === hash && block === blockHash),
-  } as Partial<PayoutRail> as PayoutRail;
+  } as Partial<PayoutRail<NonceNumbering>> as PayoutRail<NonceNumbering>;
 
   const signer: Signer = {
     account,
@@ -311,7 +319,8 @@ export async function batchWorld(count: number, pause: () => Promise<void> = asy
       return buryBatch(deps, { id, reason: 'no explorer has it' }, { cause: facts.cause }, signal);
     },
     surviving,
-    letGo: (n: number) => outside(paymentDecider, paymentIdOf(n), (p) => retryPayout(p, 'by hand', clock.now()), facts),
+    letGo: (n: number) =>
+      outside(paymentDecider, paymentIdOf(n), (p) => payoutLeg.retry(p, 1, 'by hand', clock.now()), facts),
     /** Other people write to its stream; processes that begin later see it. */
     breakStream(n: number) {
       broken.add(`payment-${paymentIdOf(n)}`);

@@ -9,6 +9,7 @@ import { plus } from '../../../domain/time.ts';
 import { impossibleWorker } from '../../../src/workers/payouts/impossible.ts';
 import { payoutOwner } from '../../../src/workers/payouts/owners.ts';
 import { died, held, merchantWallet, minute, ordered, sent, terms, treasuryAccount } from '../../support/payments.ts';
+import { fakeNumbering } from '../../support/payouts.ts';
 import { accepted, processes } from '../../support/processes.ts';
 
 const { paymentId, appId } = terms();
@@ -27,16 +28,16 @@ async function world(history: readonly PaymentEvent[] = ordered) {
     since: '',
     alarms: [] as string[],
   };
-  const rail = {
-    account: treasuryAccount,
-    minedNonce: async () => 7n,
-    async prepare(order: TransferOrder): Promise<Unsigned> {
+  const transfers = {
+    prepareCancel: () => assert.fail('nothing is cancelled'),
+    async prepare(order: TransferOrder, nonce: bigint | null): Promise<Unsigned> {
       around.asked.push(order.receiver);
       const refused = around.refuses.get(order.receiver);
       if (refused) throw refused;
-      return { chainId: 1, account: treasuryAccount, nonce: 7n, order, validUntil: null, fee: {}, payload: null };
+      return { chainId: 1, account: treasuryAccount, nonce, order, validUntil: null, fee: {}, payload: null };
     },
   };
+  const rail = { account: treasuryAccount, numbering: fakeNumbering({ minedNonce: () => 7n }, transfers) };
   const worker = impossibleWorker({
     handle,
     clock,

@@ -12,7 +12,7 @@ import {
   type TransferOrder,
   type Unsigned,
 } from '../../../commands/transferPorts.ts';
-import { signRefund } from '../../../domain/payment/payout.ts';
+import { refundLeg } from '../../../domain/payment/payout.ts';
 import { paymentDecider } from '../../../domain/payment/state.ts';
 import { statusOf } from '../../../domain/payment/view.ts';
 import { plus } from '../../../domain/time.ts';
@@ -24,12 +24,12 @@ import { checkFloat, createSpending } from '../../../src/chains/money/spending.t
 import { refundOwner, unmatchedRefundOwner } from '../../../src/workers/payouts/owners.ts';
 import { transfersWorker } from '../../../src/workers/payouts/worker.ts';
 import * as p from '../../support/payments.ts';
-import { sharedBySigners } from '../../support/payouts.ts';
+import { fakeNumbering, sharedBySigners } from '../../support/payouts.ts';
 import { accepted, Crashed, crashAt, processes } from '../../support/processes.ts';
 
 const { paymentId, appId } = p.terms();
 const { signal } = new AbortController();
-const chainId = 8453;
+const chainId = 8453 as const;
 const account = p.treasuryAccount;
 const late = p.payin({ amount: '5.00', at: p.minute(65) });
 const bounced = [...p.unpaid, p.expired(), p.detected(late), p.confirmed(late), p.bounced('latePayin', '5.00')];
@@ -50,19 +50,20 @@ async function world() {
   };
   const signed = new Map<string, Unsigned>();
   const spending = createSpending({ perTransfer_usd: 100n, perHour_usd: 12n }, clock);
-  const rail = {
-    chainId,
-    account,
-    minedNonce: async () => around.minedNonce,
+  const transfers = {
     async prepare(order: TransferOrder, nonce: bigint | null) {
       checkFloat(around.float, account, order);
       return { chainId, account, nonce, order, validUntil: null, fee: p.feeCaps(100), payload: null };
     },
-    numbered: (unsigned: Unsigned, nonce: bigint) => ({ ...unsigned, nonce }),
     async prepareCancel(nonce: bigint) {
       const order = { chainId, token: p.baseUsdc.token, receiver: account, receiverMemo: null, amount: 0n };
       return { chainId, account, nonce, order, validUntil: null, fee: p.feeCaps(100), payload: 'cancel' };
     },
+  };
+  const rail = {
+    chainId,
+    account,
+    numbering: fakeNumbering({ minedNonce: () => around.minedNonce }, transfers),
     async broadcast(bytes: string) {
       const { nonce, order } = signed.get(bytes) ?? assert.fail('nobody signed it');
       if (around.landed.has(String(nonce))) return;
@@ -172,7 +173,7 @@ describe('a refund that is ordered', () => {
     await record(paymentId, [...ordered, p.orphaned(late)]);
     await run();
     assert.deepEqual([paid(), around.signatures], [[], 0]);
-    const refused = signRefund(await payment(), 1, p.refundAttempt(1, '4.95'));
+    const refused = refundLeg.sign(await payment(), 1, p.refundAttempt(1, '4.95'));
     assert.match((refused as { message: string }).message, /left its chain/);
   });
 

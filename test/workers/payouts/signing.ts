@@ -14,7 +14,6 @@ import {
   type SigningRefused,
   type TransferOrder,
   type TransferOwner,
-  type Unsigned,
 } from '../../../commands/transferPorts.ts';
 import type { PaymentEvent } from '../../../domain/payment/events.ts';
 import { type Payment, paymentDecider } from '../../../domain/payment/state.ts';
@@ -28,6 +27,7 @@ import { numberingMemory } from '../../../src/workers/payouts/numberingAccounts.
 import { payoutOwner } from '../../../src/workers/payouts/owners.ts';
 import { signTransfer } from '../../../src/workers/payouts/sign.ts';
 import { ethereumUsdc, feeCaps, hashOf, minute, ordered, treasuryAccount } from '../../support/payments.ts';
+import { fakeNumbering } from '../../support/payouts.ts';
 import { accepted, processes } from '../../support/processes.ts';
 
 export const treasuryStream = `treasury-${treasuryInstance(1, treasuryAccount)}`;
@@ -62,6 +62,8 @@ export interface Surroundings {
   unsettled: bigint;
   /** Whether cancels that are sent are lost. */
   dropsCancels: boolean;
+  /** Called before a node says what the next nonce is. */
+  atNode: () => void;
   /** Waited for before the chain says what it holds. */
   atChain: () => Promise<void> | void;
   /** Where several transfers wait for each other; left out: workers that share no process, which have no turn. */
@@ -105,36 +107,50 @@ export async function signingWorld({ store = processes().store, payments = [firs
     freed: [],
     unsettled: 0n,
     dropsCancels: false,
+    atNode: () => {},
     atChain: () => {},
     shown: 0,
     canLand: true,
     fate: () => ({ kind: 'unknown' }),
   };
 
-  const rail = {
-    chainId: 1,
-    account: treasuryAccount,
-    minedNonce: async () => around.minedNonce,
-    provenNonce: async () => (around.provenNonce === undefined ? around.minedNonce : around.provenNonce),
-    get numberingAccounts() {
-      const { accounts } = around;
-      return accounts === null ? undefined : async () => accounts;
-    },
-    async prepare(order: TransferOrder, nonce: bigint | null, _: unknown, account: string) {
+  const transfers = {
+    async prepare(order: TransferOrder, nonce: bigint | null, _?: SignedAttempt, account = treasuryAccount) {
       around.orders.push(order);
       const { float } = around;
       await around.atChain();
       if (around.blocked) throw around.blocked;
-      checkFloat(float, account ?? treasuryAccount, order);
+      checkFloat(float, account, order);
       around.feeLevel += 20;
-      return { chainId: 1, account, nonce, order, validUntil: null, fee: feeCaps(around.feeLevel), payload: null };
+      return {
+        chainId: 1 as const,
+        account,
+        nonce,
+        order,
+        validUntil: null,
+        fee: feeCaps(around.feeLevel),
+        payload: null,
+      };
     },
-    numbered: (unsigned: Unsigned, nonce: bigint) => ({ ...unsigned, nonce }),
-    async prepareCancel(nonce: bigint, account: string, outbid?: Pick<SignedAttempt, 'fee'>) {
+    async prepareCancel(nonce: bigint, account = treasuryAccount, outbid?: Pick<SignedAttempt, 'fee'>) {
       if (around.cancelBlocked) throw around.cancelBlocked;
       const order = { ...withoutAmount, receiver: treasuryAccount };
       const fee = feeCaps(outbid ? Number(outbid.fee['maxFeePerGas']) * 2 : 100);
-      return { chainId: 1, account, nonce, order, validUntil: null, fee, payload: 'cancel' };
+      return { chainId: 1 as const, account, nonce, order, validUntil: null, fee, payload: 'cancel' };
+    },
+  };
+
+  const rail = {
+    chainId: 1,
+    account: treasuryAccount,
+    get numbering() {
+      const { accounts } = around;
+      const minedNonce = () => {
+        around.atNode();
+        return around.minedNonce;
+      };
+      const provenNonce = () => (around.provenNonce === undefined ? around.minedNonce : around.provenNonce);
+      return fakeNumbering({ minedNonce, provenNonce, accounts }, transfers);
     },
     fate: async (sent: readonly Sent[]) => around.fate(sent),
     canLand: async () => around.canLand,

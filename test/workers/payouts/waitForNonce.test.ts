@@ -54,7 +54,7 @@ describe('a transfer whose account has no nonce to give', () => {
 
   it('waits for no longer where nodes do not answer', async () => {
     const world = await fullAccount(17, () => {
-      world.rail.minedNonce = async () => assert.fail('no node answers');
+      world.around.atNode = () => assert.fail('no node answers');
     });
     const refusal = await world.sign({ paymentId: 'payment-16' });
     assert.equal(isRefusal(refusal) && refusal.refused, 'treasuryBusy');

@@ -9,7 +9,6 @@ import {
   type Sent,
   type Signer,
   type TransferOrder,
-  type Unsigned,
 } from '../../../commands/transferPorts.ts';
 import { paymentDecider } from '../../../domain/payment/state.ts';
 import { plus } from '../../../domain/time.ts';
@@ -19,7 +18,7 @@ import { ChainUnavailable } from '../../../src/chains/node/nodes.ts';
 import { payoutOwner } from '../../../src/workers/payouts/owners.ts';
 import { transfersWorker } from '../../../src/workers/payouts/worker.ts';
 import { died, feeCaps, hashOf, held, minute, paid, terms, treasuryAccount } from '../../support/payments.ts';
-import { sharedBySigners } from '../../support/payouts.ts';
+import { fakeNumbering, sharedBySigners } from '../../support/payouts.ts';
 import { accepted, processes } from '../../support/processes.ts';
 
 const { paymentId, appId } = terms();
@@ -362,25 +361,28 @@ async function paying() {
     minedNonce: 7n as bigint | null,
   };
   const [chainId, account] = [1, treasuryAccount] as const;
-  const rail = {
-    chainId,
-    account,
-    minedNonce: async () => around.minedNonce,
+  const transfers = {
     async prepare(order: TransferOrder, nonce: bigint | null) {
       if (around.blocked) throw around.blocked;
       around.feeLevel += 20;
       return { chainId, account, nonce, order, validUntil: null, fee: feeCaps(around.feeLevel), payload: null };
     },
-    numbered: (unsigned: Unsigned, nonce: bigint) => ({ ...unsigned, nonce }),
-    async broadcast(bytes: string) {
-      const words = 'Transaction rejected by chain policy';
-      if (around.refuses({ bytes })) throw new BroadcastRefused('all refuse', [words]);
-      around.sent.push(bytes);
-    },
     async prepareCancel(nonce: bigint) {
       if (around.cancelBlocked) throw around.cancelBlocked;
       const order = { chainId, token: terms().destination.token, receiver: account, receiverMemo: null, amount: 0n };
       return { chainId, account, nonce, order, validUntil: null, fee: feeCaps(900), payload: 'cancel' };
+    },
+  };
+  const rail = {
+    chainId,
+    account,
+    get numbering() {
+      return fakeNumbering({ minedNonce: () => around.minedNonce }, transfers);
+    },
+    async broadcast(bytes: string) {
+      const words = 'Transaction rejected by chain policy';
+      if (around.refuses({ bytes })) throw new BroadcastRefused('all refuse', [words]);
+      around.sent.push(bytes);
     },
     refusalKind: (detail: string) => (/policy/.test(detail) ? 'policy' : 'unknown'),
     async fate(sent: readonly Sent[]) {

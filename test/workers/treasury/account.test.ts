@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { NonceNumbering } from '../../../commands/transferPorts.ts';
 import { isRefusal } from '../../../domain/decider.ts';
 import { loadTreasury, pausePayouts, resumePayouts } from '../../../src/workers/treasury/account.ts';
 import { treasuryAccount } from '../../support/payments.ts';
@@ -6,9 +7,12 @@ import { accepted, processes } from '../../support/processes.ts';
 import { signingWorld } from '../payouts/signing.ts';
 
 const account = { chainId: 1, account: treasuryAccount } as const;
+const numberingBy = (nonces: Pick<NonceNumbering, 'minedNonce' | 'provenNonce'>) =>
+  ({ kind: 'nonce', ...nonces }) as Partial<NonceNumbering> as NonceNumbering;
+
 const away = async () => assert.fail('no node is asked');
 /** Whoever wants to stop payouts waits for no node. */
-const nodesAway = { ...account, minedNonce: away, provenNonce: away };
+const nodesAway = { ...account, numbering: numberingBy({ minedNonce: away, provenNonce: away }) };
 
 describe('pausing payouts', () => {
   for (const [chain, minedNonce] of [
@@ -23,8 +27,9 @@ describe('pausing payouts', () => {
     around.minedNonce = 7n;
     const by = { cause: 'operator:ada' } as const;
     const operator = { handle: start(), clock: processes({ store }).clock };
-    const rail = { ...account, minedNonce: async () => 3n, provenNonce: async () => 7n };
-    const alone = { ...rail, provenNonce: async () => null };
+    const minedNonce = async () => 3n;
+    const rail = { ...account, numbering: numberingBy({ minedNonce, provenNonce: async () => 7n }) };
+    const alone = { ...account, numbering: numberingBy({ minedNonce, provenNonce: async () => null }) };
     await assert.rejects(pausePayouts(operator, alone, 'restored', by), /do not agree on the next nonce/);
     assert.equal((await accepted(pausePayouts(operator, rail, 'restored', by))).appended, 2);
     assert.equal((await accepted(pausePayouts(operator, alone, 'restored', by))).appended, 0);

@@ -53,7 +53,12 @@ async function given(shown: readonly AccountTransaction[], { numbered = true, re
   const fate: { is: Fate } = { is: { kind: 'final', attempt: 1, ...sent(7), hash: sent(7).txHash } as Fate };
   const deps = {
     ...world,
-    rail: { chainId, account, minedNonce: async () => BigInt(7 + shown.length), fate: async () => fate.is },
+    rail: {
+      chainId,
+      account,
+      numbering: { kind: numbered ? 'nonce' : 'expiring', minedNonce: async () => BigInt(7 + shown.length) },
+      fate: async () => fate.is,
+    },
     history: {
       chainId,
       listsCoin: true,

@@ -6,7 +6,7 @@ import { higher } from '../../../lib/mapLimit.ts';
 import { checkForm } from '../../family.ts';
 import { allDeny } from '../../node/agreement.ts';
 import { sendToAll } from '../../node/nodes.ts';
-import type { PayoutRail, TransferOrder, Unsigned } from '../../ports.ts';
+import type { NonceNumbering, PayoutRail, TransferOrder, Unsigned } from '../../ports.ts';
 import { coinBalance, nonceAt } from '../accounts.ts';
 import type { EvmChainConfig } from '../config.ts';
 import { type Header, isOnChain } from '../reads.ts';
@@ -108,7 +108,7 @@ export function createEvmPayoutRail(
   config: EvmChainConfig,
   account: Address,
   rpc: EvmRpc = createEvmRpc(config),
-): PayoutRail {
+): PayoutRail<NonceNumbering> {
   const { chainId, fees, depths } = config;
   const urgent = rpc.as('payout');
   const payer: Payer = { chain: chainOf(chainId), account };
@@ -183,16 +183,29 @@ export function createEvmPayoutRail(
     chainId,
     account,
     batching: createBatching(rpc, payer),
-    prepareCancel: (nonce, _, outbid) => prepareCancel(nonce, outbid),
 
-    async prepare(order, nonce, replaces) {
-      assert(nonce !== null, 'an EVM transfer has a nonce');
-      assert(order.chainId === chainId, `this rail serves chain ${chainId}`);
-      checkForm(order, 'coin', 'flush', 'deploy', 'allow', 'payMany');
-      return rpc.answer((node) => build(node, order, nonce, replaces));
+    numbering: {
+      kind: 'nonce',
+
+      // A node that is still syncing says 0, and one that lags too little.
+      minedNonce: async (signal) =>
+        (await urgent.promptly((node) => nonceAt(node, account, 'latest'), signal)).reduce(higher),
+
+      async provenNonce() {
+        const said = await urgent.every((node) => nonceAt(node, account, 'latest'));
+        const [first = null] = said;
+        return said.length >= urgent.agree.usual && said.every((nonce) => nonce === first) ? first : null;
+      },
+
+      async prepare(order, nonce, replaces) {
+        assert(order.chainId === chainId, `this rail serves chain ${chainId}`);
+        checkForm(order, 'coin', 'flush', 'deploy', 'allow', 'payMany');
+        return rpc.answer((node) => build(node, order, nonce, replaces));
+      },
+
+      numbered: (unsigned, nonce) => ({ ...unsigned, nonce }),
+      prepareCancel: (nonce, _, outbid) => prepareCancel(nonce, outbid),
     },
-
-    numbered: (unsigned, nonce) => ({ ...unsigned, nonce }),
 
     broadcast: (bytes) => broadcastTo(urgent, bytes as Hex),
     refusalKind,
@@ -209,16 +222,6 @@ export function createEvmPayoutRail(
     },
 
     stillFinal: async (settled, signal) => !(await allDeny(rpc, (node) => isOnChain(node, settled), signal)),
-
-    // A node that is still syncing says 0, and one that lags too little.
-    minedNonce: async (signal) =>
-      (await urgent.promptly((node) => nonceAt(node, account, 'latest'), signal)).reduce(higher),
-
-    async provenNonce() {
-      const said = await urgent.every((node) => nonceAt(node, account, 'latest'));
-      const [first = null] = said;
-      return said.length >= urgent.agree.usual && said.every((nonce) => nonce === first) ? first : null;
-    },
 
     transferCost: (signal) => rpc.answer(transferCost, signal),
 

@@ -5,7 +5,13 @@ import { checkCoin, checkCoinFloat, checkFloat } from '../../money/spending.ts';
 import { allDeny, wholeTokens } from '../../node/agreement.ts';
 import { type ChainNode, RpcFailed } from '../../node/jsonRpc.ts';
 import { type ChainRpc, sendToAll } from '../../node/nodes.ts';
-import { PayoutBlocked, type PayoutRail, type TransferOrder, type Unsigned } from '../../ports.ts';
+import {
+  type ExpiringNumbering,
+  PayoutBlocked,
+  type PayoutRail,
+  type TransferOrder,
+  type Unsigned,
+} from '../../ports.ts';
 import { type SolanaConfig, solanaChain, solanaChainId, tokenAccountRent } from '../config.ts';
 import { type AsOf, accountsOf, latestBlockhash, type RawAccount } from '../reads.ts';
 import { createSolanaRpc, type SolanaNode, type SolanaRpc } from '../rpc.ts';
@@ -121,7 +127,7 @@ export function createSolanaPayoutRail(
   config: SolanaConfig,
   referenceOf: PayoutReference,
   rpc: SolanaRpc = createSolanaRpc(config),
-): PayoutRail {
+): PayoutRail<ExpiringNumbering> {
   const { treasury: account, fees } = config;
 
   const checkUnpaid = createUnpaidCheck(account);
@@ -204,22 +210,15 @@ export function createSolanaPayoutRail(
     chainId: solanaChainId,
     account,
 
-    async prepare(order, nonce, replaces) {
-      assert(nonce === null, 'Solana has no nonces');
-      assert(replaces === undefined, 'on Solana nothing is signed again before what was signed is dead');
-      assert(order.chainId === solanaChainId, 'this rail serves Solana');
-      checkForm(order, 'coin', 'flush');
-      if (order.form?.kind === 'flush') return rpc.answer((node) => buildFlush(node, rpc, config, order));
-      const reference = referenceOf(order);
-      return rpc.answer((node) => build(node, order, reference));
-    },
-
-    numbered() {
-      assert(false, 'Solana has no nonces');
-    },
-
-    async prepareCancel() {
-      assert(false, 'Solana has no nonces to cancel');
+    numbering: {
+      kind: 'expiring',
+      async prepare(order) {
+        assert(order.chainId === solanaChainId, 'this rail serves Solana');
+        checkForm(order, 'coin', 'flush');
+        if (order.form?.kind === 'flush') return rpc.answer((node) => buildFlush(node, rpc, config, order));
+        const reference = referenceOf(order);
+        return rpc.answer((node) => build(node, order, reference));
+      },
     },
 
     broadcast,
@@ -234,8 +233,6 @@ export function createSolanaPayoutRail(
 
     // What is final on Solana stays.
     stillFinal: async () => true,
-
-    minedNonce: async () => null,
 
     async transferCost(signal) {
       const floats = solanaChain().tokens.map(({ address }) => tokenAccountOf(account, address));

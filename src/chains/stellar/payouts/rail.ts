@@ -7,7 +7,7 @@ import { checkCoin, checkCoinFloat, checkFloat } from '../../money/spending.ts';
 import { allDeny } from '../../node/agreement.ts';
 import { ask, object } from '../../node/jsonRpc.ts';
 import { sendToAll } from '../../node/nodes.ts';
-import type { NumberingAccount, PayoutRail, TransferOrder, Unsigned } from '../../ports.ts';
+import type { NumberingAccount, PayoutRail, SequenceNumbering, TransferOrder, Unsigned } from '../../ports.ts';
 import { type Account, accountsOf, type Holding, holdingOf, payableFrom } from '../accounts.ts';
 import { accountOf } from '../addresses.ts';
 import { type StellarConfig, stellarChain, stellarChainId } from '../config.ts';
@@ -29,7 +29,10 @@ import {
 } from './transaction.ts';
 
 /** Transfers from the treasury account on Stellar. A nonce is a sequence number: the account's last one plus one is next. */
-export function createStellarPayoutRail(config: StellarConfig, rpc: StellarRpc = createStellarRpc(config)): PayoutRail {
+export function createStellarPayoutRail(
+  config: StellarConfig,
+  rpc: StellarRpc = createStellarRpc(config),
+): PayoutRail<SequenceNumbering> {
   const { treasury: account, channels, networkPassphrase, fees } = config;
   const urgent = rpc.as('payout');
 
@@ -94,41 +97,66 @@ export function createStellarPayoutRail(config: StellarConfig, rpc: StellarRpc =
     chainId: stellarChainId,
     account,
 
-    async prepare(order, nonce, replaces, numberedBy = account) {
-      assert(nonce !== null, 'a Stellar transfer has a sequence number');
-      assert(order.chainId === stellarChainId, 'this rail serves Stellar');
-      checkForm(order, 'coin', 'anchor');
-      return rpc.answer(async (node) => {
-        const isCoin = order.form?.kind === 'coin';
-        const paysNobody = order.form?.kind === 'anchor';
-        const { account: lumens, trustlines } = await treasuryHolding(node, order.form ? [] : [order.token]);
-        if (!paysNobody) {
-          checkFloat(isCoin ? lumens.spendable : payableFrom(trustlines[0]), account, order);
-          await checkReceiver(node, order);
-        }
-        const unsigned = replaces
-          ? await wrap(node, order, nonce, replaces)
-          : await build(node, order, nonce, numberedBy);
-        const most = BigInt(unsigned.fee['maxFee'] ?? '0');
-        if (isCoin) checkCoinFloat(lumens.spendable, account, order, { most });
-        else checkCoin(lumens.spendable, account, { chainId: stellarChainId, unit: 'stroops', most });
-        return unsigned;
-      });
+    numbering: {
+      kind: 'sequence',
+
+      async minedNonce(signal) {
+        // A node that lags says too little.
+        const sequences = await rpc
+          .as('payout')
+          .promptly(async (node) => (await treasuryHolding(node, [])).account.sequence, signal);
+        return sequences.reduce(higher) + 1n;
+      },
+
+      async accounts(signal) {
+        const told = await urgent.promptly(async (node) => {
+          const found = await accountsOf(node, [account, ...channels]);
+          if (!found.has(account)) throw unknownTreasury(node);
+          return found;
+        }, signal);
+        // A node that lags says too little, and that an account is unused which is not. One that says too much stops payouts, with an alarm.
+        const sequencesOf = (each: string) => told.flatMap((found) => found.get(each)?.sequence ?? []);
+        return [account, ...channels].flatMap((each) => {
+          const sequences = sequencesOf(each);
+          return sequences.length > 0 ? [numberingAccountOf(each, sequences.reduce(higher))] : [];
+        });
+      },
+
+      async prepare(order, nonce, replaces, numberedBy = account) {
+        assert(order.chainId === stellarChainId, 'this rail serves Stellar');
+        checkForm(order, 'coin', 'anchor');
+        return rpc.answer(async (node) => {
+          const isCoin = order.form?.kind === 'coin';
+          const paysNobody = order.form?.kind === 'anchor';
+          const { account: lumens, trustlines } = await treasuryHolding(node, order.form ? [] : [order.token]);
+          if (!paysNobody) {
+            checkFloat(isCoin ? lumens.spendable : payableFrom(trustlines[0]), account, order);
+            await checkReceiver(node, order);
+          }
+          const unsigned = replaces
+            ? await wrap(node, order, nonce, replaces)
+            : await build(node, order, nonce, numberedBy);
+          const most = BigInt(unsigned.fee['maxFee'] ?? '0');
+          if (isCoin) checkCoinFloat(lumens.spendable, account, order, { most });
+          else checkCoin(lumens.spendable, account, { chainId: stellarChainId, unit: 'stroops', most });
+          return unsigned;
+        });
+      },
+
+      numbered: renumbered,
+
+      prepareCancel: (nonce, numberedBy = account, outbid) =>
+        rpc.answer(async (node) => {
+          const fresh = await freshInclusion(node, 'inclusionFee', fees);
+          const inclusion = outbid ? inclusionToReplace(outbid, fresh, fees) : fresh;
+          const building = { account: numberedBy, networkPassphrase, nonce, inclusion, validUntil_s: 0 };
+          const transaction = buildTransaction(
+            { operation: actingThrough(numberedBy, nothing()), memo: Memo.none() },
+            building,
+          );
+          return unsignedOf(noOrder(account), building, paidFor(transaction, inclusion), { inclusion, resources: 0n });
+        }),
     },
-
-    numbered: renumbered,
-
-    prepareCancel: (nonce, numberedBy = account, outbid) =>
-      rpc.answer(async (node) => {
-        const fresh = await freshInclusion(node, 'inclusionFee', fees);
-        const inclusion = outbid ? inclusionToReplace(outbid, fresh, fees) : fresh;
-        const building = { account: numberedBy, networkPassphrase, nonce, inclusion, validUntil_s: 0 };
-        const transaction = buildTransaction(
-          { operation: actingThrough(numberedBy, nothing()), memo: Memo.none() },
-          building,
-        );
-        return unsignedOf(noOrder(account), building, paidFor(transaction, inclusion), { inclusion, resources: 0n });
-      }),
 
     broadcast: (bytes) => broadcastTo(urgent, bytes),
 
@@ -150,28 +178,6 @@ export function createStellarPayoutRail(config: StellarConfig, rpc: StellarRpc =
 
     // A closed ledger is final.
     stillFinal: async () => true,
-
-    async minedNonce(signal) {
-      // A node that lags says too little.
-      const sequences = await rpc
-        .as('payout')
-        .promptly(async (node) => (await treasuryHolding(node, [])).account.sequence, signal);
-      return sequences.reduce(higher) + 1n;
-    },
-
-    async numberingAccounts(signal) {
-      const told = await urgent.promptly(async (node) => {
-        const found = await accountsOf(node, [account, ...channels]);
-        if (!found.has(account)) throw unknownTreasury(node);
-        return found;
-      }, signal);
-      // A node that lags says too little, and that an account is unused which is not. One that says too much stops payouts, with an alarm.
-      const sequencesOf = (each: string) => told.flatMap((found) => found.get(each)?.sequence ?? []);
-      return [account, ...channels].flatMap((each) => {
-        const sequences = sequencesOf(each);
-        return sequences.length > 0 ? [numberingAccountOf(each, sequences.reduce(higher))] : [];
-      });
-    },
 
     // The treasury may pay for a channel's transaction too: that is one operation more.
     transferCost: (signal) =>

@@ -114,7 +114,7 @@ describe('sweeping deposits on EVM chains', () => {
     const { sweep, paid, usdc, rail, orderOf, nonce, flushedByAnybody } = await onChain(8453);
     const held = await sweep.held(await paid([5n, 6n], usdc), signal);
     await flushedByAnybody(held.slice(0, 1));
-    await blocked('refusedByToken', rail.prepare(orderOf(held), await nonce()));
+    await blocked('refusedByToken', rail.numbering.prepare(orderOf(held), await nonce()));
   });
 
   it('is done though somebody flushed a deposit while it was on its way, and says what it brought itself', async () => {
@@ -140,7 +140,7 @@ describe('sweeping deposits on EVM chains', () => {
     const token = { symbol: 'ETH', address: 'coin', decimals: 18 } as never;
     const form = { kind: 'deploy', contract: 'forwarder' } as const;
     const order = { chainId: 8453, token, receiver: factory, receiverMemo: null, amount: 0n, form } as const;
-    const unsigned = await rail.prepare(order, 0n);
+    const unsigned = await rail.numbering.prepare(order, 0n);
     const spending = createSpending({ perTransfer_usd: 1n, perHour_usd: 1n }, { now: () => instant(0) });
     const signer = createEvmSigner({ privateKey: owner.key, spending });
     await assert.rejects(signer.sign(unsigned, { kind: 'payout', reference: 'x' }));
@@ -151,7 +151,7 @@ describe('sweeping deposits on EVM chains', () => {
     const of = { token, receiver: factory, amount: '0', signedAt: instant(0), form };
     assert.equal((await rail.fate([{ ...sent, ...of }], signal)).kind, 'final');
     await createEvmSweep(config, owner.account).ready(null, signal);
-    await blocked('refusedByToken', rail.prepare(order, 1n));
+    await blocked('refusedByToken', rail.numbering.prepare(order, 1n));
   });
 });
 
@@ -184,9 +184,9 @@ async function onChain(chainId: ChainId, { final = 1, rpcUrl: own = '' } = {}) {
     return { chainId, token: held[0]!.token, receiver: treasury, receiverMemo: null, amount, form };
   }
 
-  const nonce = async () => (await rail.minedNonce(signal))!;
+  const nonce = async () => (await rail.numbering.minedNonce(signal))!;
   const signed = async (held: readonly HeldDeposit[]) =>
-    signedBy(await rail.prepare(orderOf(held), await nonce()), 1, 'sweep');
+    signedBy(await rail.numbering.prepare(orderOf(held), await nonce()), 1, 'sweep');
   async function landed(attempt: Awaited<ReturnType<typeof signed>>, held: readonly HeldDeposit[]) {
     await rail.broadcast(attempt.bytes);
     await client.mine({ blocks: 1 + depth });

@@ -36,7 +36,7 @@ describe('an EVM payout that succeeded', () => {
     const config = { ...evmConfig(8453, [node.url]), depths: { final: 1, finalLarge: 6, payout: 3 } };
     const rail = createEvmPayoutRail(config, treasury);
     const order = { chainId: 8453, token: usdc, receiver, receiverMemo: null, amount: ordered } as const;
-    const attempt = await signedBy(await rail.prepare(order, await rail.minedNonce(signal)));
+    const attempt = await signedBy(await rail.numbering.prepare(order, await rail.numbering.minedNonce(signal)));
     await rail.broadcast(attempt.bytes);
     await client.mine({ blocks: 1 + depth });
     node.behave(telling(logs));

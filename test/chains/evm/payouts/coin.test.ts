@@ -28,7 +28,7 @@ describe('withdrawals of an EVM chain’s own coin', () => {
       const { rail, client, nonce } = await world(id);
       const order = orderOf(id, 1_000_000_000_000_000_001n);
       const before = await client.getBalance({ address: order.receiver as Address });
-      const attempt = { ...(await signedBy(await rail.prepare(order, nonce), 1, 'withdrawal')), form };
+      const attempt = { ...(await signedBy(await rail.numbering.prepare(order, nonce), 1, 'withdrawal')), form };
       await rail.broadcast(attempt.bytes);
       await client.mine({ blocks: 4 });
       const fate = await rail.fate([attempt], signal);
@@ -41,9 +41,9 @@ describe('withdrawals of an EVM chain’s own coin', () => {
     const { rail, client, nonce } = await world(1);
     const held = await client.getBalance({ address: treasury });
     const isFloat = (error: unknown) => error instanceof PayoutBlocked && error.reason === 'float';
-    await assert.rejects(rail.prepare(orderOf(1, held), nonce), isFloat);
-    await assert.rejects(rail.prepare(orderOf(1, held - 1_000_000n), nonce), isFloat);
-    await assert.rejects(rail.prepare({ ...orderOf(1, held / 2n), spokenFor: held / 2n }, nonce), isFloat);
+    await assert.rejects(rail.numbering.prepare(orderOf(1, held), nonce), isFloat);
+    await assert.rejects(rail.numbering.prepare(orderOf(1, held - 1_000_000n), nonce), isFloat);
+    await assert.rejects(rail.numbering.prepare({ ...orderOf(1, held / 2n), spokenFor: held / 2n }, nonce), isFloat);
   });
 
   for (const [what, code] of [
@@ -57,13 +57,13 @@ describe('withdrawals of an EVM chain’s own coin', () => {
       const contract = accountOf(72) as Address;
       await client.setCode({ address: contract, bytecode: code });
       const isRefused = (error: unknown) => error instanceof PayoutBlocked && error.reason === 'refusedByToken';
-      await assert.rejects(rail.prepare(orderOf(1, 1n, contract), nonce), isRefused);
+      await assert.rejects(rail.numbering.prepare(orderOf(1, 1n, contract), nonce), isRefused);
     });
   }
 
   it('are signed just as they are ordered, as withdrawals and nothing else', async () => {
     const { rail, nonce } = await world(1);
-    const unsigned = await rail.prepare(orderOf(1, parseEther('1')), nonce);
+    const unsigned = await rail.numbering.prepare(orderOf(1, parseEther('1')), nonce);
     const refused = (error: unknown) => error instanceof SigningRefused && error.reason === 'mismatch';
     for (const kind of ['payout', 'refund', 'sweep', 'deployment', 'cancel'] as const)
       await assert.rejects(signedBy(unsigned, 1, kind), refused);
@@ -79,7 +79,7 @@ describe('withdrawals of an EVM chain’s own coin', () => {
   it('let no coin go along with a transfer of a token', async () => {
     const { rail, nonce, token } = await world(1);
     const { form: _, ...order } = { ...orderOf(1, 1_000_000n), token };
-    const unsigned = await rail.prepare(order, nonce);
+    const unsigned = await rail.numbering.prepare(order, nonce);
     const payload = { ...(unsigned.payload as EvmPayload), value: '1' };
     await assert.rejects(signedBy({ ...unsigned, payload }), SigningRefused);
   });
@@ -92,6 +92,6 @@ async function world(chainId: ChainId) {
   await fund(rpcUrl, chainId, treasury, { gas: parseEther('10'), tokens: { [token.symbol]: 10n ** 19n } });
   const config = { ...evmConfig(chainId, [rpcUrl]), depths: { final: 1, finalLarge: 2, payout: 3 } };
   const rail = createEvmPayoutRail(config, treasury);
-  const nonce = (await rail.minedNonce(signal)) ?? assert.fail('EVM chains have nonces');
+  const nonce = await rail.numbering.minedNonce(signal);
   return { rail, client: chainClient(rpcUrl), nonce, token };
 }

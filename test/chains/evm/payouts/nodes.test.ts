@@ -6,7 +6,7 @@ import type { SignedAttempt } from '../../../../domain/transfer/shapes.ts';
 import { fund } from '../../../../sandbox/tokens.ts';
 import { createEvmPayoutRail } from '../../../../src/chains/evm/payouts/rail.ts';
 import { ChainUnavailable } from '../../../../src/chains/evm/rpc.ts';
-import type { Fate, PayoutRail } from '../../../../src/chains/ports.ts';
+import type { Fate, NonceNumbering, PayoutRail, Unsigned } from '../../../../src/chains/ports.ts';
 import { accountOf, type ChainClient, chainClient, sharedAnvil, treasury } from '../../../support/anvil.ts';
 import { type Behaviour, broken, honest, type NodeProxy, Refusal, startProxy } from '../../proxy.ts';
 import { evmConfig } from '../world.ts';
@@ -20,7 +20,7 @@ const deepest = 6;
 describe('EVM payouts over several nodes', () => {
   let client: ChainClient;
   let [first, second] = [] as unknown as [NodeProxy, NodeProxy];
-  let rail: PayoutRail;
+  let rail: PayoutRail<NonceNumbering>;
   beforeEach(async () => {
     const { rpcUrl } = await sharedAnvil(8453);
     client = chainClient(rpcUrl);
@@ -39,7 +39,7 @@ describe('EVM payouts over several nodes', () => {
     await rail.broadcast(attempt.bytes);
     assert.equal(sent(first) + sent(second), before + 2);
     await client.mine({ blocks: 1 });
-    assert.equal(await rail.minedNonce(signal), BigInt(attempt.nonce!) + 1n);
+    assert.equal(await rail.numbering.minedNonce(signal), BigInt(attempt.nonce!) + 1n);
   });
 
   it('are numbered by what the furthest node has mined: one that is still syncing knows of no payouts', async () => {
@@ -47,18 +47,18 @@ describe('EVM payouts over several nodes', () => {
     await rail.broadcast(attempt.bytes);
     await client.mine({ blocks: 1 });
     first.behave(syncing);
-    assert.equal(await rail.minedNonce(signal), BigInt(attempt.nonce!) + 1n);
+    assert.equal(await rail.numbering.minedNonce(signal), BigInt(attempt.nonce!) + 1n);
     const { tokens } = await rail.balances(signal);
     assert.ok((tokens[usdc.address] ?? 0n) > 0n, 'what it says of balances is no answer');
     await signed(rail);
   });
 
   it('begin an account’s history at no nonce that one node alone says', async () => {
-    assert.equal(await rail.provenNonce?.(), await rail.minedNonce(signal));
+    assert.equal(await rail.numbering.provenNonce(), await rail.numbering.minedNonce(signal));
     first.behave(async (method, params, forward) =>
       method === 'eth_getTransactionCount' ? '0xff' : forward(method, params),
     );
-    assert.equal(await rail.provenNonce?.(), null);
+    assert.equal(await rail.numbering.provenNonce(), null);
   });
 
   for (const words of [
@@ -94,7 +94,7 @@ describe('EVM payouts over several nodes', () => {
     [first, second].map((node) => node.behave(broken));
     await assert.rejects(rail.broadcast(attempt.bytes), ChainUnavailable);
     assert.deepEqual(await rail.fate([attempt], signal), { kind: 'unknown' });
-    await assert.rejects(rail.minedNonce(signal), ChainUnavailable);
+    await assert.rejects(rail.numbering.minedNonce(signal), ChainUnavailable);
   });
 
   it('never call an attempt dead that landed, though nodes have lost its receipt and the transaction', async () => {
@@ -140,7 +140,7 @@ describe('EVM payouts over several nodes', () => {
 
   it('never call an attempt dead when a node cannot show who used its nonce', async () => {
     const attempt = await signed(rail);
-    const cancel = await signed(rail, await rail.prepareCancel(BigInt(attempt.nonce!)));
+    const cancel = await signed(rail, await rail.numbering.prepareCancel(BigInt(attempt.nonce!)));
     await rail.broadcast(cancel.bytes);
     await client.mine({ blocks: 10 + depth });
     const head = await client.getBlockNumber();
@@ -161,7 +161,7 @@ describe('EVM payouts over several nodes', () => {
 
   it('call an attempt whose nonce another transaction used dead only at the deepest finality', async () => {
     const attempt = await signed(rail);
-    const cancel = await signed(rail, await rail.prepareCancel(BigInt(attempt.nonce!)));
+    const cancel = await signed(rail, await rail.numbering.prepareCancel(BigInt(attempt.nonce!)));
     await rail.broadcast(cancel.bytes);
     await client.mine({ blocks: 1 + depth });
     assert.deepEqual(await rail.fate([attempt], signal), { kind: 'pending', mined: true });
@@ -237,7 +237,8 @@ const syncing: Behaviour = async (method, params, forward) => {
   return forward(method, method === 'eth_getBlockByNumber' ? ['0x0', params[1]] : params);
 };
 
-async function signed(rail: PayoutRail, given?: Awaited<ReturnType<PayoutRail['prepare']>>): Promise<SignedAttempt> {
+async function signed({ numbering }: PayoutRail<NonceNumbering>, given?: Unsigned): Promise<SignedAttempt> {
   const order = { chainId: 8453, token: usdc, receiver: accountOf(41), receiverMemo: null, amount: 5n } as const;
-  return given ? signedBy(given, 1, 'cancel') : signedBy(await rail.prepare(order, await rail.minedNonce(signal)));
+  if (given) return signedBy(given, 1, 'cancel');
+  return signedBy(await numbering.prepare(order, await numbering.minedNonce(signal)));
 }

@@ -34,14 +34,14 @@ describe('a nonce that a strange transaction used', () => {
 
   /** Signed and never sent; instead somebody else who has the key sends a cancel, or a transfer. */
   async function taken(by: 'cancel' | 'transfer'): Promise<SignedAttempt> {
-    const nonce = await rail.minedNonce(signal);
+    const nonce = await rail.numbering.minedNonce(signal);
     assert.ok(nonce !== null);
     const order = { chainId: 8453, token: usdc, receiver: accountOf(921), receiverMemo: null, amount: 5n } as const;
-    const attempt = await signedBy(await rail.prepare(order, nonce));
+    const attempt = await signedBy(await rail.numbering.prepare(order, nonce));
     const strange = await signedBy(
       by === 'cancel'
-        ? await rail.prepareCancel(nonce)
-        : await rail.prepare({ ...order, receiver: accountOf(922), amount: 7n }, nonce),
+        ? await rail.numbering.prepareCancel(nonce)
+        : await rail.numbering.prepare({ ...order, receiver: accountOf(922), amount: 7n }, nonce),
       1,
       by === 'cancel' ? 'cancel' : 'payout',
     );

@@ -27,7 +27,9 @@ describe('EVM payouts', () => {
       it(`pays ${symbol} on ${name} and sees it become final at the configured depth`, async () => {
         const { rail, client, nonce } = await funded(id);
         const order = orderOf(id, symbol, accountOf(id + 7), 1_000_001n);
-        const attempt = await signedBy(rail.numbered(await rail.prepare(order, nonce + 16n), nonce));
+        const attempt = await signedBy(
+          rail.numbering.numbered(await rail.numbering.prepare(order, nonce + 16n), nonce),
+        );
         assert.deepEqual(await rail.fate([attempt], signal), { kind: 'unknown' });
 
         await rail.broadcast(attempt.bytes);
@@ -56,7 +58,7 @@ describe('EVM payouts', () => {
       const held = (symbol: TokenSymbol) =>
         Promise.all([treasury, order.receiver as Address].map((at) => balance(client, orderOf(56, symbol, at))));
       const [before, untouched] = [await held(ordered), await held(other)];
-      const unsigned = await rail.prepare(order, nonce);
+      const unsigned = await rail.numbering.prepare(order, nonce);
       assert.equal((unsigned.payload as EvmPayload).to, order.token.address);
       await rail.broadcast((await signedBy(unsigned)).bytes);
       await client.mine({ blocks: 1 });
@@ -69,8 +71,8 @@ describe('EVM payouts', () => {
     const { rail, client, nonce } = await funded(56);
     const most = await balance(client, orderOf(56, 'USDC', treasury));
     await fund((await sharedAnvil(56)).rpcUrl, 56, treasury, { tokens: { USDT: most } });
-    await rejectsAs('float', rail.prepare(orderOf(56, 'USDC', accountOf(32), most + 1n), nonce));
-    await rail.prepare(orderOf(56, 'USDT', accountOf(32), most + 1n), nonce);
+    await rejectsAs('float', rail.numbering.prepare(orderOf(56, 'USDC', accountOf(32), most + 1n), nonce));
+    await rail.numbering.prepare(orderOf(56, 'USDT', accountOf(32), most + 1n), nonce);
   });
 
   it('asks its node all that a transfer needs at once: a round trip each would take half a second', async () => {
@@ -78,7 +80,7 @@ describe('EVM payouts', () => {
     const { rail, nonce } = await funded(8453, node.url);
     const order = orderOf(8453, 'USDC', accountOf(35));
     // Tips, and what a transfer to a stranger uses, are known from then on.
-    await rail.prepare(order, nonce);
+    await rail.numbering.prepare(order, nonce);
     const asked: string[] = [];
     const all = Promise.withResolvers<void>();
     node.behave(async (method, params, forward) => {
@@ -87,7 +89,7 @@ describe('EVM payouts', () => {
       await all.promise;
       return forward(method, params);
     });
-    await rail.prepare(order, nonce);
+    await rail.numbering.prepare(order, nonce);
     const wanted = ['eth_call', 'eth_call', 'eth_estimateGas', 'eth_getBalance', 'eth_getBlockByNumber'];
     assert.deepEqual(asked.toSorted(), wanted);
   });
@@ -116,19 +118,22 @@ describe('EVM payouts', () => {
       it(`are not prepared, which blames the node: ${form?.kind ?? 'a transfer of tokens'}`, async () => {
         const { rail, nonce } = await railAt([]);
         const order = { ...orderOf(8453, 'USDC', accountOf(36)), ...(form && { form }) };
-        await assert.rejects(rail.prepare(order, nonce), { name: 'ChainUnavailable', message: /has no block latest/ });
+        await assert.rejects(rail.numbering.prepare(order, nonce), {
+          name: 'ChainUnavailable',
+          message: /has no block latest/,
+        });
       });
     }
 
     it('are prepared by what another node says', async () => {
       const { rail, nonce } = await railAt(['another']);
-      await rail.prepare(orderOf(8453, 'USDC', accountOf(37)), nonce);
+      await rail.numbering.prepare(orderOf(8453, 'USDC', accountOf(37)), nonce);
     });
   });
 
   it('takes bytes that are pending, mined or sent twice at once for delivered', async () => {
     const { rail, client, nonce } = await funded(8453);
-    const attempt = await signedBy(await rail.prepare(orderOf(8453, 'USDC', accountOf(21)), nonce));
+    const attempt = await signedBy(await rail.numbering.prepare(orderOf(8453, 'USDC', accountOf(21)), nonce));
     await Promise.all([rail.broadcast(attempt.bytes), rail.broadcast(attempt.bytes)]);
     await rail.broadcast(attempt.bytes);
     await client.mine({ blocks: 1 });
@@ -139,9 +144,9 @@ describe('EVM payouts', () => {
   it('replaces a pending attempt with an eighth more on both caps, and at most one of them lands', async () => {
     const { rail, client, nonce } = await funded(8453);
     const order = orderOf(8453, 'USDC', accountOf(22));
-    const first = await signedBy(await rail.prepare(order, nonce));
+    const first = await signedBy(await rail.numbering.prepare(order, nonce));
     await rail.broadcast(first.bytes);
-    const second = await signedBy(await rail.prepare(order, nonce, first), 2);
+    const second = await signedBy(await rail.numbering.prepare(order, nonce, first), 2);
     assert.equal(second.fee['gas'], first.fee['gas']);
 
     for (const cap of ['maxFeePerGas', 'maxPriorityFeePerGas']) {
@@ -159,14 +164,14 @@ describe('EVM payouts', () => {
   it('never replaces above the configured fee', async () => {
     const { rail, nonce } = await funded(8453);
     const order = orderOf(8453, 'USDC', accountOf(23));
-    const dear = { ...(await signedBy(await rail.prepare(order, nonce))), fee: feeOf(parseGwei('4.9')) };
-    await rejectsAs('gas', rail.prepare(order, nonce, dear));
+    const dear = { ...(await signedBy(await rail.numbering.prepare(order, nonce))), fee: feeOf(parseGwei('4.9')) };
+    await rejectsAs('gas', rail.numbering.prepare(order, nonce, dear));
   });
 
   it('calls attempts dead only once another transaction’s use of the nonce is final, and names it', async () => {
     const { rail, client, nonce } = await funded(8453);
-    const attempt = await signedBy(await rail.prepare(orderOf(8453, 'USDC', accountOf(24)), nonce));
-    const cancel = await signedBy(await rail.prepareCancel(nonce), 2, 'cancel');
+    const attempt = await signedBy(await rail.numbering.prepare(orderOf(8453, 'USDC', accountOf(24)), nonce));
+    const cancel = await signedBy(await rail.numbering.prepareCancel(nonce), 2, 'cancel');
     await rail.broadcast(cancel.bytes);
     await client.mine({ blocks: 1 });
     assert.deepEqual(await rail.fate([attempt], signal), { kind: 'unknown' });
@@ -181,9 +186,9 @@ describe('EVM payouts', () => {
 
   it('outbids a cancel, which lands instead, and can then be asked whether the attempt may still land', async () => {
     const { rail, client, nonce } = await funded(8453);
-    const attempt = await signedBy(await rail.prepare(orderOf(8453, 'USDC', accountOf(26)), nonce));
-    const first = await signedBy(await rail.prepareCancel(nonce), 2, 'cancel');
-    const second = await signedBy(await rail.prepareCancel(nonce, undefined, first), 3, 'cancel');
+    const attempt = await signedBy(await rail.numbering.prepare(orderOf(8453, 'USDC', accountOf(26)), nonce));
+    const first = await signedBy(await rail.numbering.prepareCancel(nonce), 2, 'cancel');
+    const second = await signedBy(await rail.numbering.prepareCancel(nonce, undefined, first), 3, 'cancel');
     for (const cap of ['maxFeePerGas', 'maxPriorityFeePerGas'])
       assert.ok(BigInt(second.fee[cap] ?? 0) * 10n >= BigInt(first.fee[cap] ?? 0) * 11n, cap);
     for (const { bytes } of [first, second]) await rail.broadcast(bytes);
@@ -198,7 +203,7 @@ describe('EVM payouts', () => {
   it('calls a reverted attempt dead once its block is final', async () => {
     const { rail, client, nonce } = await funded(8453);
     const order = orderOf(8453, 'USDC', accountOf(25));
-    const attempt = await signedBy(await rail.prepare(order, nonce));
+    const attempt = await signedBy(await rail.numbering.prepare(order, nonce));
     await freeze(client, order.receiver as Address, true);
     await rail.broadcast(attempt.bytes);
     await client.mine({ blocks: 1 });
@@ -216,7 +221,7 @@ describe('EVM payouts', () => {
     const anvil = await isolatedAnvil(8453);
     const { rail, client, nonce } = await funded(8453, anvil.rpcUrl);
     const order = orderOf(8453, 'USDC', accountOf(26));
-    const attempt = await signedBy(await rail.prepare(order, nonce));
+    const attempt = await signedBy(await rail.numbering.prepare(order, nonce));
     await rail.broadcast(attempt.bytes);
     await client.mine({ blocks: 2 + payoutDepth });
     const settled = await rail.fate([attempt], signal);
@@ -237,8 +242,8 @@ describe('EVM payouts', () => {
     const { rail, client, nonce } = await funded(8453);
     const order = orderOf(8453, 'USDC', accountOf(27));
     const [first, second] = [
-      await signedBy(await rail.prepare(order, nonce)),
-      await signedBy(await rail.prepare(order, nonce + 1n)),
+      await signedBy(await rail.numbering.prepare(order, nonce)),
+      await signedBy(await rail.numbering.prepare(order, nonce + 1n)),
     ];
     await rail.broadcast(second.bytes);
     await client.mine({ blocks: 1 });
@@ -246,13 +251,13 @@ describe('EVM payouts', () => {
     await rail.broadcast(first.bytes);
     await client.mine({ blocks: 1 + payoutDepth });
     assert.equal((await rail.fate([second], signal)).kind, 'final');
-    assert.equal(await rail.minedNonce(signal), nonce + 2n);
+    assert.equal(await rail.numbering.minedNonce(signal), nonce + 2n);
   });
 
   describe('signs nothing', () => {
     it('without enough of the token', async () => {
       const { rail, nonce } = await funded(8453);
-      await rejectsAs('float', rail.prepare(orderOf(8453, 'USDC', accountOf(28), 10n ** 30n), nonce));
+      await rejectsAs('float', rail.numbering.prepare(orderOf(8453, 'USDC', accountOf(28), 10n ** 30n), nonce));
     });
 
     it('without enough of it beside what is signed already', async () => {
@@ -260,20 +265,20 @@ describe('EVM payouts', () => {
       const order = orderOf(8453, 'USDC', accountOf(28), 80_000000n);
       const token = order.token.address;
       const held = (await rail.balances(signal)).tokens[token] ?? 0n;
-      await rail.prepare({ ...order, spokenFor: held - 80_000000n }, nonce);
-      await rejectsAs('float', rail.prepare({ ...order, spokenFor: held - 79_999999n }, nonce));
+      await rail.numbering.prepare({ ...order, spokenFor: held - 80_000000n }, nonce);
+      await rejectsAs('float', rail.numbering.prepare({ ...order, spokenFor: held - 79_999999n }, nonce));
     });
 
     it('without coin for the gas', async () => {
       const { rail, client, nonce } = await funded(8453);
       await client.setBalance({ address: treasury, value: 1n });
-      await rejectsAs('gas', rail.prepare(orderOf(8453, 'USDC', accountOf(28)), nonce));
+      await rejectsAs('gas', rail.numbering.prepare(orderOf(8453, 'USDC', accountOf(28)), nonce));
     });
 
     it('when the token refuses the receiver', async () => {
       const { rail, client, nonce } = await funded(8453);
       await freeze(client, accountOf(29), true);
-      await rejectsAs('refusedByToken', rail.prepare(orderOf(8453, 'USDC', accountOf(29)), nonce));
+      await rejectsAs('refusedByToken', rail.numbering.prepare(orderOf(8453, 'USDC', accountOf(29)), nonce));
     });
 
     it('while the chain asks for more than the configured fee', async () => {
@@ -281,7 +286,7 @@ describe('EVM payouts', () => {
       const { rail, client, nonce } = await funded(8453, anvil.rpcUrl);
       await client.setNextBlockBaseFeePerGas({ baseFeePerGas: parseGwei('50') });
       await client.mine({ blocks: 1 });
-      await rejectsAs('gas', rail.prepare(orderOf(8453, 'USDC', accountOf(28)), nonce));
+      await rejectsAs('gas', rail.numbering.prepare(orderOf(8453, 'USDC', accountOf(28)), nonce));
     });
   });
 
@@ -298,7 +303,7 @@ describe('EVM payouts', () => {
 
   it('signs what was prepared, hash known before anything is sent', async () => {
     const { rail, nonce } = await funded(56);
-    const unsigned = await rail.prepare(orderOf(56, 'USDC', accountOf(30)), nonce);
+    const unsigned = await rail.numbering.prepare(orderOf(56, 'USDC', accountOf(30)), nonce);
     const attempt = await signedBy(unsigned);
     const parsed = parseTransaction(attempt.bytes as `0x${string}`);
     assert.equal(keccak256(attempt.bytes as `0x${string}`), attempt.hash);
@@ -314,7 +319,7 @@ async function funded(chainId: ChainId, url?: string) {
   await fund(rpcUrl, chainId, treasury, { gas: parseEther('1'), tokens });
   const config = { ...evmConfig(chainId, [rpcUrl]), depths: { final: 1, finalLarge: 2, payout: payoutDepth } };
   const rail = createEvmPayoutRail(config, treasury);
-  return { rail, client, rpcUrl, nonce: (await rail.minedNonce(signal))! };
+  return { rail, client, rpcUrl, nonce: (await rail.numbering.minedNonce(signal))! };
 }
 
 function orderOf(chainId: ChainId, symbol: TokenSymbol, receiver: Address, amount = 5n): TransferOrder {

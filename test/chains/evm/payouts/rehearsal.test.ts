@@ -30,7 +30,7 @@ describe('before an EVM payout is signed', () => {
     rail = createEvmPayoutRail(evmConfig(8453, [node.url]), treasury);
   });
 
-  const prepare = async (nonce = 0n) => await rail.prepare(order, nonce);
+  const prepare = async (nonce = 0n) => await rail.numbering.prepare(order, nonce);
   const refuses = (words: RegExp) =>
     assert.rejects(prepare(), (error) => error instanceof PayoutBlocked && words.test(error.message));
 
@@ -123,13 +123,15 @@ describe('before an EVM payout is signed', () => {
 
   it('what the treasury pays itself is no fee', async () => {
     node.behave(honest);
-    assert.equal((await rail.prepare({ ...order, receiver: treasury }, 0n)).order.amount, order.amount);
+    assert.equal((await rail.numbering.prepare({ ...order, receiver: treasury }, 0n)).order.amount, order.amount);
   });
 
   it('the gas that it may use is what the fork asks for, a new holder’s slot among it', async () => {
     await fund((await sharedAnvil(8453)).rpcUrl, 8453, receiver, { tokens: { USDC: 1n } });
     const known = BigInt((await prepare()).fee['gas'] ?? 0);
-    const stranger = BigInt((await rail.prepare({ ...order, receiver: accountOf(987_654) }, 0n)).fee['gas'] ?? 0);
+    const stranger = BigInt(
+      (await rail.numbering.prepare({ ...order, receiver: accountOf(987_654) }, 0n)).fee['gas'] ?? 0,
+    );
     assert.ok(known * 100n >= stranger * 98n, `${known} for a holder, ${stranger} for a new one`);
     assert.ok(known < 120_000n, `${known}`);
     // EIP-8037: a slot at more than twice the price.

@@ -46,11 +46,16 @@ describe('EVM payouts in one transaction', () => {
       { ...evmConfig(8453, [rpcUrl]), depths: { final: 1, finalLarge: 2, payout: 1 } },
       treasury,
     );
-    const prepare = async (order: ReturnType<typeof orderOf>) => rail.prepare(order, await rail.minedNonce(signal));
+    const prepare = async (order: ReturnType<typeof orderOf>) =>
+      rail.numbering.prepare(order, await rail.numbering.minedNonce(signal));
     /** An operation of the treasury about the contract. */
     const operate = async (form: Form) => {
       const order = { ...orderOf(), form, amount: 0n };
-      const sent = await signedBy(await rail.prepare(order, await rail.minedNonce(signal)), 1, 'deployment');
+      const sent = await signedBy(
+        await rail.numbering.prepare(order, await rail.numbering.minedNonce(signal)),
+        1,
+        'deployment',
+      );
       await rail.broadcast(sent.bytes);
       await client.mine({ blocks: 4 });
     };

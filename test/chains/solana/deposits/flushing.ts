@@ -13,7 +13,7 @@ export function flushOrder(world: SolanaWorld, { address, salt, token, amount }:
 
 export async function signedFlush(world: SolanaWorld, held: HeldDeposit) {
   const order = flushOrder(world, held);
-  const attempt = await world.sign(await world.rail.prepare(order, null), 1, purpose);
+  const attempt = await world.sign(await world.rail.numbering.prepare(order), 1, purpose);
   return { ...attempt, ...(order.form && { form: order.form }) };
 }
 

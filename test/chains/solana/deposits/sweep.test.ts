@@ -95,7 +95,7 @@ describe('sweeping deposits on Solana', () => {
     assert.ok(gained > rent - 20_000 && gained < rent, `${gained} lamports`);
     assert.equal(await lamports(owner), 0);
     assert.deepEqual(await sweep.held([deposit], signal), []);
-    await blocked(world.rail.prepare(flushOrder(world, held), null));
+    await blocked(world.rail.numbering.prepare(flushOrder(world, held)));
   });
 
   it('leaves money alone that its payment has not recorded, and payments that are not over', async () => {
@@ -146,7 +146,7 @@ describe('sweeping deposits on Solana', () => {
     const held = await onlyHeld();
     await pay(5n);
     world.settle();
-    await blocked(world.rail.prepare(flushOrder(world, held), null));
+    await blocked(world.rail.numbering.prepare(flushOrder(world, held)));
   });
 
   it('moves nothing when more comes after it was signed: the transaction fails as a whole, and is dead', async () => {

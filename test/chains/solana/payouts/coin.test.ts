@@ -27,23 +27,23 @@ describe('withdrawals of SOL', () => {
 
   it('reach a wallet that does not exist yet, to the last lamport, once', async () => {
     const order = orderOf(1_500_000_001n);
-    const attempt = { ...(await world.sign(await world.rail.prepare(order, null), 1, withdrawal)), form };
+    const attempt = { ...(await world.sign(await world.rail.numbering.prepare(order), 1, withdrawal)), form };
     for (const _ of [1, 2]) await world.rail.broadcast(attempt.bytes);
     world.settle();
     const fate = await world.rail.fate([attempt], signal);
     assert.ok(fate.kind === 'final' && fate.cost);
     assert.deepEqual([await lamports(order), fate.cost.rent], [1_500_000_001, undefined]);
-    await assert.rejects(world.rail.prepare(order, null), blockedBy('treasuryBehindChain'), 'it was paid already');
+    await assert.rejects(world.rail.numbering.prepare(order), blockedBy('treasuryBehindChain'), 'it was paid already');
   });
 
   it('wait for as much as pays for them and the fee, and for an amount that a wallet can begin with', async () => {
-    await assert.rejects(world.rail.prepare(orderOf(10n * lamportsPerSol), null), blockedBy('float'));
-    await assert.rejects(world.rail.prepare(orderOf(5n), null), blockedBy('refusedByToken'));
+    await assert.rejects(world.rail.numbering.prepare(orderOf(10n * lamportsPerSol)), blockedBy('float'));
+    await assert.rejects(world.rail.numbering.prepare(orderOf(5n)), blockedBy('refusedByToken'));
   });
 
   it('are signed just as they are ordered, as withdrawals and nothing else', async () => {
     const order = orderOf(1_000_000_000n);
-    const unsigned = await world.rail.prepare(order, null);
+    const unsigned = await world.rail.numbering.prepare(order);
     const refused = (error: unknown) => error instanceof SigningRefused && error.reason === 'mismatch';
     for (const kind of ['payout', 'refund', 'sweep', 'deployment', 'cancel'] as const)
       await assert.rejects(world.sign(unsigned, 1, { ...withdrawal, kind }), refused);

@@ -91,7 +91,7 @@ describe('payouts on Solana die only with proof', () => {
     empty['getTransaction'] = null;
     const fate = await fateOf(attempt, rail);
     assert.equal(fate.kind === 'pending' && fate.dispute?.reason, 'nodesDisagree', 'by the receiver’s history');
-    await assert.rejects(rail.prepare(orderTo(world.nobody()), null));
+    await assert.rejects(rail.numbering.prepare(orderTo(world.nobody())));
   });
 
   it('never when they have landed long ago', async () => {
@@ -198,7 +198,7 @@ describe('payouts on Solana die only with proof', () => {
     const down = await startProxy(world.solana.rpcUrl, broken);
     assert.deepEqual(await fateOf(attempt, world.railOf([down.url])), { kind: 'unknown' });
     await assert.rejects(world.railOf([down.url]).broadcast(attempt.bytes), ChainUnavailable);
-    await assert.rejects(world.railOf([down.url]).prepare(orderTo(world.nobody()), null), ChainUnavailable);
+    await assert.rejects(world.railOf([down.url]).numbering.prepare(orderTo(world.nobody())), ChainUnavailable);
   });
 
   it('and land only with all that was ordered: a mint may keep a fee', async () => {

@@ -77,10 +77,10 @@ describe('payouts on Solana', () => {
       const lost = before - (await world.lab.connection.getBalance(world.treasury.publicKey, 'processed'));
       assert.ok(lost <= 10_000, `no rent is lost, ${lost} lamports are`);
       await assert.rejects(
-        world.rail.prepare(order, null),
+        world.rail.numbering.prepare(order),
         blockedBy('refusedByToken', /has closed its account for USDC/),
       );
-      await world.rail.prepare({ ...order, opensAccount: true, referenceOrdinal: 2 }, null);
+      await world.rail.numbering.prepare({ ...order, opensAccount: true, referenceOrdinal: 2 });
     });
 
     it('at the cost that is told of them: the rent too, where the receiver has no account', async () => {
@@ -157,12 +157,12 @@ describe('payouts on Solana', () => {
 
   describe('are not signed', () => {
     const refusedTo = async (receiver: PublicKey | string, said: RegExp) =>
-      assert.rejects(world.rail.prepare(orderTo(receiver), null), blockedBy('refusedByToken', said));
+      assert.rejects(world.rail.numbering.prepare(orderTo(receiver)), blockedBy('refusedByToken', said));
 
     it('without enough USDC, or SOL for fee and rent', async () => {
-      await assert.rejects(world.rail.prepare(orderTo(world.nobody(), 1_000_000001n), null), blockedBy('float'));
+      await assert.rejects(world.rail.numbering.prepare(orderTo(world.nobody(), 1_000_000001n)), blockedBy('float'));
       const beside = { ...orderTo(world.nobody()), spokenFor: 999_000000n };
-      await assert.rejects(world.rail.prepare(beside, null), blockedBy('float', /under way/));
+      await assert.rejects(world.rail.numbering.prepare(beside), blockedBy('float', /under way/));
       const poor = await solanaWorld();
       const balance = await poor.lab.connection.getBalance(poor.treasury.publicKey, 'processed');
       const receiver = (await poor.lab.person()).publicKey;
@@ -173,8 +173,8 @@ describe('payouts on Solana', () => {
       });
       await poor.lab.send(await poor.lab.signed(poor.treasury, [give]));
       poor.solana.advanceSlots(2);
-      await assert.rejects(poor.rail.prepare(orderTo(world.nobody()), null), blockedBy('gas'));
-      await poor.rail.prepare(orderTo(receiver), null);
+      await assert.rejects(poor.rail.numbering.prepare(orderTo(world.nobody())), blockedBy('gas'));
+      await poor.rail.numbering.prepare(orderTo(receiver));
       await poor.lab.stop();
     });
 
@@ -196,8 +196,8 @@ describe('payouts on Solana', () => {
       const attempt = await world.attemptTo(orderTo(receiver));
       await world.rail.broadcast(attempt.bytes);
       world.solana.advanceSlots(2);
-      await assert.rejects(world.rail.prepare(orderTo(receiver), null), blockedBy('treasuryBehindChain'));
-      await world.rail.prepare(orderTo(receiver, 1n, { reference: 'payment-2' }), null);
+      await assert.rejects(world.rail.numbering.prepare(orderTo(receiver)), blockedBy('treasuryBehindChain'));
+      await world.rail.numbering.prepare(orderTo(receiver, 1n, { reference: 'payment-2' }));
     });
 
     it('when one of them has failed on the chain and the log does not know: the next one has another reference', async () => {
@@ -209,8 +209,8 @@ describe('payouts on Solana', () => {
       assert.equal((await fateOf(attempt)).kind, 'dead');
       await endowWallet(world.solana.rpcUrl, world.treasury.publicKey.toBase58(), { usdc: 1_000_000000n });
       world.settle();
-      await assert.rejects(world.rail.prepare(orderTo(receiver), null), blockedBy('treasuryBehindChain'));
-      await world.rail.prepare(orderTo(receiver, 5_000000n, { referenceOrdinal: 2 }), null);
+      await assert.rejects(world.rail.numbering.prepare(orderTo(receiver)), blockedBy('treasuryBehindChain'));
+      await world.rail.numbering.prepare(orderTo(receiver, 5_000000n, { referenceOrdinal: 2 }));
     });
 
     it('but are when strangers have named their reference, however often: the secret one, or the public one of older payments', async () => {
@@ -220,21 +220,17 @@ describe('payouts on Solana', () => {
         for (let n = 1; n <= 110; n++) await name(stranger, new PublicKey(reference), n);
         world.solana.advanceSlots(2);
       }
-      await world.rail.prepare(orderTo(world.nobody()), null);
-      await world.rail.prepare(older, null);
+      await world.rail.numbering.prepare(orderTo(world.nobody()));
+      await world.rail.numbering.prepare(older);
       const attempt = await world.attemptTo(older);
       await world.rail.broadcast(attempt.bytes);
       world.solana.advanceSlots(2);
-      await assert.rejects(world.rail.prepare(older, null), blockedBy('treasuryBehindChain'));
+      await assert.rejects(world.rail.numbering.prepare(older), blockedBy('treasuryBehindChain'));
     });
 
-    it('again before they are dead', async () => {
-      const attempt = await world.attemptTo(orderTo(world.nobody()));
-      await assert.rejects(
-        world.rail.prepare(orderTo(world.nobody()), null, attempt),
-        /before what was signed is dead/,
-      );
-      await assert.rejects(world.rail.prepareCancel(1n), /no nonces/);
+    it('again before they are dead: nothing replaces or cancels what was signed', () => {
+      const { kind, prepare, ...others } = world.rail.numbering;
+      assert.deepEqual([kind, prepare.length, others], ['expiring', 1, {}]);
     });
   });
 
@@ -263,7 +259,6 @@ describe('payouts on Solana', () => {
     const { gas, tokens } = await world.rail.balances(signal);
     assert.equal(tokens[usdcMint.toBase58()], 1_000_000000n);
     assert.ok(gas > 9_000_000_000n && gas < 10_000_000_000n);
-    assert.equal(await world.rail.minedNonce(signal), null);
   });
 
   it('refuse a network that is not Solana’s own', async () => {

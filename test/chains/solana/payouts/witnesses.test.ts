@@ -48,13 +48,13 @@ describe('a payout on Solana, before it is signed,', () => {
         [emptyIndex, honest],
         [honest, emptyIndex],
       ])
-        await assert.rejects((await railOver(method, ...nodes)).prepare(order, null), isBehind);
+        await assert.rejects((await railOver(method, ...nodes)).numbering.prepare(order), isBehind);
     });
 
     it('for nobody while one of two cannot tell', async () => {
       const order = orderTo(world.nobody());
-      await assert.rejects((await railOver(method, honest, broken)).prepare(order, null), ChainUnavailable);
-      await (await railOver(method, honest, honest, broken)).prepare(order, null);
+      await assert.rejects((await railOver(method, honest, broken)).numbering.prepare(order), ChainUnavailable);
+      await (await railOver(method, honest, honest, broken)).numbering.prepare(order);
     });
 
     it('though its first attempt was given up and the index is empty: that attempt is asked for by its own signature', async () => {
@@ -63,7 +63,7 @@ describe('a payout on Solana, before it is signed,', () => {
       await world.rail.broadcast(first.bytes);
       world.settle();
       const rail = await railOver(method, emptyIndex);
-      await assert.rejects(rail.prepare({ ...order, earlier: [first.hash] }, null), isBehind);
+      await assert.rejects(rail.numbering.prepare({ ...order, earlier: [first.hash] }), isBehind);
     });
 
     describe('by the only node’s word, if that shows the treasury’s whole history:', () => {
@@ -71,8 +71,11 @@ describe('a payout on Solana, before it is signed,', () => {
 
       it('not while its index is empty, though neither it nor the log knows of what was paid', async () => {
         const order = await paid();
-        await assert.rejects((await railOver(method, emptyIndex)).prepare(order, null), isUnproven);
-        await assert.rejects((await railOver(method, emptyIndex)).prepare(orderTo(world.nobody()), null), isUnproven);
+        await assert.rejects((await railOver(method, emptyIndex)).numbering.prepare(order), isUnproven);
+        await assert.rejects(
+          (await railOver(method, emptyIndex)).numbering.prepare(orderTo(world.nobody())),
+          isUnproven,
+        );
       });
 
       it('not while its index has stopped before it', async () => {
@@ -81,8 +84,8 @@ describe('a payout on Solana, before it is signed,', () => {
         const order = await paid('payment-2');
         const stopped: Behaviour = async (asked, params, forward) =>
           ((await forward(asked, params)) as { slot: number }[]).filter((each) => each.slot < slot);
-        await assert.rejects((await railOver(method, stopped)).prepare(order, null), isUnproven);
-        await assert.rejects((await railOver(method, stopped, emptyIndex)).prepare(order, null), isUnproven);
+        await assert.rejects((await railOver(method, stopped)).numbering.prepare(order), isUnproven);
+        await assert.rejects((await railOver(method, stopped, emptyIndex)).numbering.prepare(order), isUnproven);
       });
 
       it('again after a fork, of which what was listed comes again in another place', async () => {
@@ -95,22 +98,22 @@ describe('a payout on Solana, before it is signed,', () => {
         }
         // Confirmed, and not final yet.
         world.solana.advanceSlots(1);
-        await rail.prepare(orderTo(world.nobody(), 1n, { reference: 'payment-3' }), null);
+        await rail.numbering.prepare(orderTo(world.nobody(), 1n, { reference: 'payment-3' }));
         const [first, second] = attempts;
         const landed = await world.lab.connection.getSignatureStatuses([first?.hash ?? '']);
         const slot = landed.value[0]?.slot ?? assert.fail();
         await forkTo(world.solana.rpcUrl, slot - 1);
         await rail.broadcast(second?.bytes ?? '');
         world.solana.advanceSlots(1);
-        await rail.prepare(orderTo(world.nobody(), 1n, { reference: 'payment-3' }), null);
+        await rail.numbering.prepare(orderTo(world.nobody(), 1n, { reference: 'payment-3' }));
       });
 
       it('again as soon as it is whole, whatever strangers have sent to the account since', async () => {
         let index = emptyIndex;
         const rail = await railOver(method, (...asked) => index(...asked));
-        await assert.rejects(rail.prepare(orderTo(world.nobody()), null), isUnproven);
+        await assert.rejects(rail.numbering.prepare(orderTo(world.nobody())), isUnproven);
         index = honest;
-        await rail.prepare(orderTo(world.nobody()), null);
+        await rail.numbering.prepare(orderTo(world.nobody()));
         const stranger = await world.lab.person();
         const toPubkey = await tokenAccount(world.treasury.publicKey);
         for (const lamports of [1, 2, 3]) {
@@ -118,10 +121,10 @@ describe('a payout on Solana, before it is signed,', () => {
           await world.lab.send(await world.lab.signed(stranger, [dust]));
         }
         world.settle();
-        await rail.prepare(orderTo(world.nobody()), null);
+        await rail.numbering.prepare(orderTo(world.nobody()));
         await world.lab.pay({ from: stranger, to: world.treasury.publicKey, amount: 5n });
         world.settle();
-        await rail.prepare(orderTo(world.nobody()), null);
+        await rail.numbering.prepare(orderTo(world.nobody()));
       });
     });
 
@@ -135,7 +138,7 @@ describe('a payout on Solana, before it is signed,', () => {
       world.settle();
       const clipped: Behaviour = async (asked, params, forward) =>
         ((await forward(asked, params)) as unknown[]).slice(0, 1);
-      await assert.rejects((await railOver(method, clipped)).prepare(order, null), isBehind);
+      await assert.rejects((await railOver(method, clipped)).numbering.prepare(order), isBehind);
     });
 
     it('by what bears its reference and cannot be read: nothing is signed', async () => {
@@ -143,7 +146,7 @@ describe('a payout on Solana, before it is signed,', () => {
       const newer: Behaviour = async () => {
         throw new Refusal(-32015, 'Transaction version (2) is not supported by the requesting client.');
       };
-      await assert.rejects((await railOver('getTransaction', newer)).prepare(order, null), isBehind);
+      await assert.rejects((await railOver('getTransaction', newer)).numbering.prepare(order), isBehind);
     });
   });
 
@@ -156,7 +159,7 @@ describe('a payout on Solana, before it is signed,', () => {
     const priceBy = async (prices: readonly number[], attemptsBefore = 0) => {
       const rail = await railOver('getRecentPrioritizationFees', ...prices.map(telling));
       const order = orderTo(world.nobody(), 1n, { earlier: dead(attemptsBefore) });
-      return Number((await rail.prepare(order, null)).fee['price_microLamports']);
+      return Number((await rail.numbering.prepare(order)).fee['price_microLamports']);
     };
     const { priceMin_microLamports, priceMax_microLamports } = solanaFees();
     const [least, most] = [Number(priceMin_microLamports), Number(priceMax_microLamports)];
@@ -176,7 +179,7 @@ describe('a payout on Solana, before it is signed,', () => {
       );
       const config = world.config(undefined, { fees: solanaFees(2_000n) });
       const rail = createSolanaPayoutRail(config, payoutReference);
-      const { fee } = await rail.prepare(orderTo(world.nobody(), 1n, { earlier: dead(40) }), null);
+      const { fee } = await rail.numbering.prepare(orderTo(world.nobody(), 1n, { earlier: dead(40) }));
       assert.equal(fee['price_microLamports'], '10000');
       assert.ok(BigInt(fee['maxFee'] ?? '') <= 5_000n + 2_000n);
       assert.ok((await rail.transferCost(signal)) <= 7_000n);

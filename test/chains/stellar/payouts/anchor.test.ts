@@ -23,8 +23,8 @@ describe('hashes on Stellar', () => {
   const lumens = async () =>
     BigInt((await world.lab.server.getAccountEntry(world.treasury.publicKey())).balance().toString());
   const prepared = async (account = world.treasury.publicKey()): Promise<Unsigned> => {
-    const numbering = (await world.rail.numberingAccounts?.(signal))?.find((each) => each.account === account);
-    return world.rail.prepare(order(), numbering?.minedNonce ?? 0n, undefined, account);
+    const numbering = (await world.rail.numbering.accounts(signal))?.find((each) => each.account === account);
+    return world.rail.numbering.prepare(order(), numbering?.minedNonce ?? 0n, undefined, account);
   };
   const refused = (error: unknown) => error instanceof SigningRefused && error.reason === 'mismatch';
 
@@ -50,7 +50,7 @@ describe('hashes on Stellar', () => {
 
   it('outbid themselves, and only one of the two can land', async () => {
     const first = await world.sign(await prepared(), 1, anchor);
-    const bump = await world.rail.prepare(order(), BigInt(first.nonce ?? 0), first, first.account);
+    const bump = await world.rail.numbering.prepare(order(), BigInt(first.nonce ?? 0), first, first.account);
     const second = await world.sign(bump, 2, anchor);
     await world.rail.broadcast(second.bytes);
     world.stellar.closeLedgers(1, 5);
@@ -68,7 +68,7 @@ describe('hashes on Stellar', () => {
     ])
       await assert.rejects(world.sign({ ...unsigned, order: order(other) }, 1, anchor), refused);
     const receiver = (await world.lab.person(0n)).publicKey();
-    const paying = await world.rail.prepare(orderTo(receiver), await world.nextNonce());
+    const paying = await world.rail.numbering.prepare(orderTo(receiver), await world.nextNonce());
     for (const kind of ['anchor', 'deployment'] as const)
       await assert.rejects(world.sign(paying, 1, { ...anchor, kind }), refused);
     await assert.rejects(world.sign({ ...paying, order: order() }, 1, anchor), refused);

@@ -62,7 +62,7 @@ describe('payouts on Stellar through channels', () => {
         return answers.get(key);
       });
       const numbered = async () => {
-        const accounts = await railOf(world, [stale.url, world.stellar.rpcUrl]).numberingAccounts?.(signal);
+        const accounts = await railOf(world, [stale.url, world.stellar.rpcUrl]).numbering.accounts(signal);
         return accounts?.find(({ account }) => account === a?.publicKey()) ?? assert.fail('there is no such channel');
       };
       const before = await numbered();
@@ -74,12 +74,12 @@ describe('payouts on Stellar through channels', () => {
 
     it('are the same transaction when their number is chosen last', async () => {
       const { rail, channels } = world;
-      for (const { account, minedNonce } of (await rail.numberingAccounts?.(signal)) ?? assert.fail()) {
+      for (const { account, minedNonce } of (await rail.numbering.accounts(signal)) ?? assert.fail()) {
         for (const to of [receiver, world.payinContract]) {
           const order = orderTo(to);
-          const early = await rail.prepare(order, minedNonce + 16n, undefined, account);
-          const late = rail.numbered(early, minedNonce);
-          assert.deepEqual(late, await rail.prepare(order, minedNonce, undefined, account));
+          const early = await rail.numbering.prepare(order, minedNonce + 16n, undefined, account);
+          const late = rail.numbering.numbered(early, minedNonce);
+          assert.deepEqual(late, await rail.numbering.prepare(order, minedNonce, undefined, account));
           assert.notDeepEqual(late.payload, early.payload);
         }
       }
@@ -98,7 +98,7 @@ describe('payouts on Stellar through channels', () => {
       for (const to of [receiver, world.payinContract]) {
         const first = await world.attemptIn(world.channels[0], orderTo(to));
         const nonce = BigInt(first.nonce ?? 0);
-        const second = await world.sign(await world.rail.prepare(orderTo(to), nonce, first), 2);
+        const second = await world.sign(await world.rail.numbering.prepare(orderTo(to), nonce, first), 2);
         assert.deepEqual([first.account, second.fee['inclusion']], [second.account, '10000']);
         for (const { bytes } of [first, second]) await world.rail.broadcast(bytes);
         closeLedgers();
@@ -127,7 +127,7 @@ describe('payouts on Stellar through channels', () => {
       closeLedgers(1, 700);
       const attempt = await world.attemptIn(world.channels[0], orderTo(receiver));
       const nonce = BigInt(attempt.nonce ?? 0);
-      const unsigned = await world.rail.prepareCancel(nonce, attempt.account);
+      const unsigned = await world.rail.numbering.prepareCancel(nonce, attempt.account);
       const cancel = await world.signer.sign(unsigned, { kind: 'cancel', reference: 'nonce' });
       await world.rail.broadcast(cancel.bytes);
       await world.rail.broadcast(attempt.bytes);
@@ -144,7 +144,7 @@ describe('payouts on Stellar through channels', () => {
       const rail = createStellarPayoutRail({ ...config, channels: [...config.channels, lost] });
       await world.rail.broadcast((await world.attemptIn(a, orderTo(receiver))).bytes);
       closeLedgers();
-      const accounts = (await rail.numberingAccounts?.(signal)) ?? [];
+      const accounts = (await rail.numbering.accounts(signal)) ?? [];
       assert.deepEqual(
         accounts.map(({ account, unused }) => [account, unused]),
         [
@@ -225,7 +225,7 @@ async function paying(world: PayingWorld, choose: (accounts: readonly NumberingA
   const clock = { now: world.now, sleep: async () => {} };
   const { start } = processes();
   const record = start();
-  const payments = choose((await world.rail.numberingAccounts?.(signal)) ?? []);
+  const payments = choose((await world.rail.numbering.accounts(signal)) ?? []);
   const receivers: string[] = [];
   for (const paymentId of payments) {
     const receiver = (await world.lab.person(0n)).publicKey();

@@ -26,8 +26,8 @@ describe('withdrawals of lumens', () => {
   const lumens = async (account = receiver) =>
     BigInt((await world.lab.server.getAccountEntry(account)).balance().toString());
   const withdraw = async (order: TransferOrder, account = world.treasury.publicKey()) => {
-    const numbering = (await world.rail.numberingAccounts?.(signal))?.find((each) => each.account === account);
-    const unsigned = await world.rail.prepare(order, numbering?.minedNonce ?? 0n, undefined, account);
+    const numbering = (await world.rail.numbering.accounts(signal))?.find((each) => each.account === account);
+    const unsigned = await world.rail.numbering.prepare(order, numbering?.minedNonce ?? 0n, undefined, account);
     const attempt = { ...(await world.sign(unsigned, 1, withdrawal)), form };
     await world.rail.broadcast(attempt.bytes);
     world.stellar.closeLedgers(1, 5);
@@ -51,7 +51,7 @@ describe('withdrawals of lumens', () => {
 
   it('wait for as much as pays for them and the fee, and for an account that exists', async () => {
     const nonce = await world.nextNonce();
-    const prepare = (order: TransferOrder) => world.rail.prepare(order, nonce);
+    const prepare = (order: TransferOrder) => world.rail.numbering.prepare(order, nonce);
     const all = await lumens(world.treasury.publicKey());
     await assert.rejects(prepare(orderOf(receiver, all)), blockedBy('float', /top it up/));
     const nobody = Keypair.random().publicKey();
@@ -59,7 +59,7 @@ describe('withdrawals of lumens', () => {
   });
 
   it('are signed just as they are ordered, as withdrawals and nothing else', async () => {
-    const unsigned = await world.rail.prepare(orderOf(receiver, 5n), await world.nextNonce());
+    const unsigned = await world.rail.numbering.prepare(orderOf(receiver, 5n), await world.nextNonce());
     const refused = (error: unknown) => error instanceof SigningRefused && error.reason === 'mismatch';
     for (const kind of ['payout', 'refund', 'sweep', 'deployment', 'cancel'] as const)
       await assert.rejects(world.sign(unsigned, 1, { ...withdrawal, kind }), refused);

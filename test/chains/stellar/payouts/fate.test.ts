@@ -40,11 +40,11 @@ describe('payouts on Stellar are dead only', () => {
 
   it('when another transaction has used their number', async () => {
     const attempt = await dropped();
-    const cancel = await world.sign(await world.rail.prepareCancel(await world.nextNonce()), 1, {
+    const cancel = await world.sign(await world.rail.numbering.prepareCancel(await world.nextNonce()), 1, {
       kind: 'cancel',
       reference: 'nonce',
     });
-    const dearer = await world.rail.prepareCancel(BigInt(cancel.nonce ?? 0), undefined, cancel);
+    const dearer = await world.rail.numbering.prepareCancel(BigInt(cancel.nonce ?? 0), undefined, cancel);
     assert.ok(BigInt(dearer.fee['maxFee'] ?? 0) >= 10n * BigInt(cancel.fee['maxFee'] ?? 0));
     await world.rail.broadcast(cancel.bytes);
     assert.deepEqual(await world.rail.fate([attempt], signal), { kind: 'unknown' });
@@ -68,7 +68,7 @@ describe('payouts on Stellar are dead only', () => {
     const receiver = await world.lab.person(0n);
     const order = orderTo(receiver.publicKey());
     const first = await world.attemptTo(order);
-    const second = await world.sign(await world.rail.prepare(order, BigInt(first.nonce ?? 0), first), 2);
+    const second = await world.sign(await world.rail.numbering.prepare(order, BigInt(first.nonce ?? 0), first), 2);
     await world.lab.go(receiver, [Operation.changeTrust({ asset: usdc, limit: '0' })]);
     await world.rail.broadcast(second.bytes);
     closeLedgers();

@@ -117,8 +117,8 @@ describe('payouts on Stellar', () => {
         const first = await world.attemptTo(orderTo(receiver));
         await world.rail.broadcast(first.bytes);
         const nonce = BigInt(first.nonce ?? 0);
-        const second = await world.sign(await world.rail.prepare(orderTo(receiver), nonce, first), 2);
-        const third = await world.sign(await world.rail.prepare(orderTo(receiver), nonce, second), 3);
+        const second = await world.sign(await world.rail.numbering.prepare(orderTo(receiver), nonce, first), 2);
+        const third = await world.sign(await world.rail.numbering.prepare(orderTo(receiver), nonce, second), 3);
         assert.deepEqual(
           [first, second, third].map(({ fee }) => fee['inclusion']),
           ['1000', '10000', '100000'],
@@ -135,7 +135,7 @@ describe('payouts on Stellar', () => {
     it('are settled by the first when that one landed after all', async () => {
       const order = orderTo((await world.lab.person(0n)).publicKey());
       const first = await world.attemptTo(order);
-      const second = await world.sign(await world.rail.prepare(order, BigInt(first.nonce ?? 0), first), 2);
+      const second = await world.sign(await world.rail.numbering.prepare(order, BigInt(first.nonce ?? 0), first), 2);
       await world.rail.broadcast(first.bytes);
       closeLedgers();
       const fate = await world.rail.fate([first, second], signal);
@@ -146,7 +146,7 @@ describe('payouts on Stellar', () => {
       const order = orderTo((await world.lab.person(0n)).publicKey());
       const first = await world.attemptTo(order);
       const dear = { ...first, fee: { ...first.fee, inclusion: '200000' } };
-      await assert.rejects(world.rail.prepare(order, BigInt(first.nonce ?? 0), dear), blockedBy('gas'));
+      await assert.rejects(world.rail.numbering.prepare(order, BigInt(first.nonce ?? 0), dear), blockedBy('gas'));
     });
   });
 
@@ -155,9 +155,9 @@ describe('payouts on Stellar', () => {
       const bare = Keypair.random().publicKey();
       await fundAccount(world.stellar.rpcUrl, bare, {});
       const nonce = await world.nextNonce();
-      await assert.rejects(world.rail.prepare(orderTo(bare), nonce), blockedBy('refusedByToken'));
+      await assert.rejects(world.rail.numbering.prepare(orderTo(bare), nonce), blockedBy('refusedByToken'));
       const memo = orderTo(world.payinContract, 1n, 'memo');
-      await assert.rejects(world.rail.prepare(memo, nonce), blockedBy('refusedByToken'));
+      await assert.rejects(world.rail.numbering.prepare(memo, nonce), blockedBy('refusedByToken'));
     });
 
     it('without the float, or lumens for the fee', async () => {
@@ -166,20 +166,20 @@ describe('payouts on Stellar', () => {
       const { tokens } = await world.rail.balances(signal);
       const held = tokens[orderTo('').token.address] ?? 0n;
       assert.equal(held, 1_000_0000000n);
-      await assert.rejects(world.rail.prepare(orderTo(receiver, held + 1n), nonce), blockedBy('float'));
+      await assert.rejects(world.rail.numbering.prepare(orderTo(receiver, held + 1n), nonce), blockedBy('float'));
       const { gas } = await world.rail.balances(signal);
       // All but a thousand stroops.
       const amount = (Number(gas - 2_000n) / 1e7).toFixed(7);
       const away = Operation.payment({ destination: receiver, asset: Asset.native(), amount });
       await world.lab.go(world.treasury, [away]);
-      await assert.rejects(world.rail.prepare(orderTo(receiver), nonce + 1n), blockedBy('gas'));
+      await assert.rejects(world.rail.numbering.prepare(orderTo(receiver), nonce + 1n), blockedBy('gas'));
     });
   });
 
   it('that the network refuses for good say so', async () => {
     const attempt = await world.attemptTo(orderTo((await world.lab.person(0n)).publicKey()));
     const stranger = Keypair.random();
-    const forged = await world.rail.prepare(orderTo(attempt.receiver), await world.nextNonce());
+    const forged = await world.rail.numbering.prepare(orderTo(attempt.receiver), await world.nextNonce());
     const { envelope } = forged.payload as { envelope: string };
     const transaction = TransactionBuilder.fromXDR(envelope, world.lab.passphrase);
     transaction.sign(stranger);

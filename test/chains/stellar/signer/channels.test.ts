@@ -17,13 +17,13 @@ describe('the Stellar signer with a channel', () => {
     paying = await payingWorld({ channels: 2 });
     [channel = ''] = paying.config().channels;
     other = await paying.lab.person();
-    const accounts = (await paying.rail.numberingAccounts?.(signal)) ?? [];
+    const accounts = (await paying.rail.numbering.accounts(signal)) ?? [];
     number = accounts.find(({ account }) => account === channel)?.minedNonce ?? 0n;
   });
   after(() => paying.lab.stop());
 
   const to = () => orderTo(other.publicKey());
-  const preparedIn = () => paying.rail.prepare(to(), number, undefined, channel);
+  const preparedIn = () => paying.rail.numbering.prepare(to(), number, undefined, channel);
   interface Made {
     readonly source?: string;
     readonly actor?: string | undefined;
@@ -95,7 +95,7 @@ describe('the Stellar signer with a channel', () => {
     });
     await signer.sign(await preparedIn(), payout);
     const [, second] = paying.config().channels;
-    const alike = await paying.rail.prepare(to(), number, undefined, second);
+    const alike = await paying.rail.numbering.prepare(to(), number, undefined, second);
     assert.throws(
       () => signer.check(alike, payout),
       (error: unknown) => error instanceof SigningRefused && error.reason === 'perHour',

@@ -24,7 +24,7 @@ describe('the Stellar signer', () => {
   });
   after(() => world.lab.stop());
 
-  const prepared = (order = orderTo(receiver)) => world.rail.prepare(order, nonce);
+  const prepared = (order = orderTo(receiver)) => world.rail.numbering.prepare(order, nonce);
   const refused = async (unsigned: Unsigned, reason: SigningRefused['reason'], purpose = payout) => {
     const isRefusal = (error: unknown) => error instanceof SigningRefused && error.reason === reason;
     assert.throws(() => world.signer.check(unsigned, purpose), isRefusal, reason);
@@ -152,7 +152,7 @@ describe('the Stellar signer', () => {
 
   it('signs a fee bump of the same transfer, and of no other', async () => {
     const first = await world.sign(await prepared());
-    const bump = await world.rail.prepare(orderTo(receiver), nonce, first);
+    const bump = await world.rail.numbering.prepare(orderTo(receiver), nonce, first);
     const signed = await world.signer.sign(bump, payout);
     assert.notEqual(signed.hash, first.hash);
     await refused({ ...bump, order: orderTo(receiver, 6n) }, 'mismatch');
@@ -163,9 +163,9 @@ describe('the Stellar signer', () => {
 
   it('signs a cancel that does nothing, no transfer in its name, and no sweep', async () => {
     const cancel = { kind: 'cancel', reference: 'nonce' } as const;
-    await world.signer.sign(await world.rail.prepareCancel(nonce), cancel);
+    await world.signer.sign(await world.rail.numbering.prepareCancel(nonce), cancel);
     await refused(await prepared(), 'mismatch', cancel as never);
-    await refused(await world.rail.prepareCancel(nonce), 'mismatch');
+    await refused(await world.rail.numbering.prepareCancel(nonce), 'mismatch');
     await refused(await prepared(), 'mismatch', { kind: 'sweep', reference: 'x' });
   });
 

@@ -180,7 +180,7 @@ const none: SignedAttempt = {
 const signPayout = (manner: Manner): Ask =>
   ask(`sign payout, ${manner}`, (p) => {
     const attempt = p.payout ? attemptOn(p.payout, manner) : none;
-    return (state) => payouts.signPayout(state, attempt);
+    return (state) => payouts.payoutLeg.sign(state, 1, attempt);
   });
 
 const landedOf = (leg: TransferLeg | null | undefined, n: number, block: number) => {
@@ -191,7 +191,7 @@ const landedOf = (leg: TransferLeg | null | undefined, n: number, block: number)
 const confirmPayout = (n: number, block: number): Ask =>
   ask(`payout attempt ${n} is final in block ${block}`, (p) => {
     const settled = landedOf(p.payout, n, block);
-    return (state) => payouts.concludePayout(state, final(settled), settled.confirmedAt);
+    return (state) => payouts.payoutLeg.conclude(state, 1, final(settled), settled.confirmedAt);
   });
 
 /** Nothing of it arrived, or half. */
@@ -199,7 +199,8 @@ const reportShort = (n: number, arrives: boolean): Ask =>
   ask(`payout attempt ${n} brought ${arrives ? 'half' : 'nothing'}`, (p) => {
     const landed = landedOf(p.payout, n, 0);
     const arrived = arrives ? (p.payout?.order.amount ?? 0n) / 2n : 0n;
-    return (state) => payouts.concludePayout(state, { ...final(landed), kind: 'short', arrived }, landed.confirmedAt);
+    return (state) =>
+      payouts.payoutLeg.conclude(state, 1, { ...final(landed), kind: 'short', arrived }, landed.confirmedAt);
   });
 
 /** All attempts of a nonce die together; a mistaken caller may name others. */
@@ -208,13 +209,13 @@ const buryPayout = (n: number, together: boolean): Ask =>
     const nonce = p.payout?.attempts[n - 1]?.signed.nonce;
     const same = (p.payout?.attempts ?? []).filter(({ signed }) => signed.nonce === nonce);
     const numbers = together ? same.map(({ signed }) => signed.attempt) : [n];
-    return (state) => payouts.buryPayout(state, numbers, together ? nonceUsed : reverted);
+    return (state) => payouts.payoutLeg.bury(state, 1, numbers, together ? nonceUsed : reverted);
   });
 
 const orphanPayout = (block: number): Ask =>
   ask(`block ${block} with the payout leaves`, (p) => {
     const { hash } = p.payout?.settled ?? none;
-    return (state) => payouts.orphanPayout(state, { hash, blockHash: hashOf('block', 200 + block) });
+    return (state) => payouts.payoutLeg.orphan(state, 1, { hash, blockHash: hashOf('block', 200 + block) });
   });
 
 const refundLeg = (p: Payment, refund: number) => p.refunds.find((leg) => leg.refund === refund);
@@ -222,14 +223,17 @@ const signRefund = (refund: number, manner: Manner): Ask =>
   ask(`sign refund ${refund}, ${manner}`, (p) => {
     const leg = refundLeg(p, refund);
     const attempt = leg ? attemptOn(leg, manner) : none;
-    return (state) => refunding.signRefund(state, refund, attempt);
+    return (state) => refunding.refundLeg.sign(state, refund, attempt);
   });
 const buryRefund = (refund: number, n: number): Ask =>
-  ask(`refund ${refund} attempt ${n} is dead`, () => (state) => refunding.buryRefund(state, refund, [n], nonceUsed));
+  ask(
+    `refund ${refund} attempt ${n} is dead`,
+    () => (state) => refunding.refundLeg.bury(state, refund, [n], nonceUsed),
+  );
 const confirmRefund = (refund: number, n: number): Ask =>
   ask(`refund ${refund} attempt ${n} is final`, (p) => {
     const settled = landedOf(refundLeg(p, refund), n, 0);
-    return (state) => refunding.concludeRefund(state, refund, final(settled), settled.confirmedAt);
+    return (state) => refunding.refundLeg.conclude(state, refund, final(settled), settled.confirmedAt);
   });
 
 const shortRefund = (refund: number, n: number, arrives: boolean): Ask =>
@@ -238,17 +242,17 @@ const shortRefund = (refund: number, n: number, arrives: boolean): Ask =>
     const landed = landedOf(leg, n, 0);
     const arrived = arrives ? (leg?.order.amount ?? 0n) / 2n : 0n;
     return (state) =>
-      refunding.concludeRefund(state, refund, { ...final(landed), kind: 'short', arrived }, landed.confirmedAt);
+      refunding.refundLeg.conclude(state, refund, { ...final(landed), kind: 'short', arrived }, landed.confirmedAt);
   });
 const orphanRefund = (refund: number): Ask =>
   ask(`the block with refund ${refund} leaves`, (p) => {
     const { hash, blockHash } = refundLeg(p, refund)?.settled ?? { ...none, blockHash: '' };
-    return (state) => refunding.orphanRefund(state, refund, { hash, blockHash });
+    return (state) => refunding.refundLeg.orphan(state, refund, { hash, blockHash });
   });
 const decideRefund = (refund: number, what: 'accept' | 'retry' | 'callOff'): Ask =>
   ask(`${what} refund ${refund}`, (_, now) => {
-    const { acceptRefund, retryRefund, callOffRefund } = refunding;
-    const decide = { accept: acceptRefund, retry: retryRefund, callOff: callOffRefund }[what];
+    const { refundLeg, callOffRefund } = refunding;
+    const decide = { ...refundLeg, callOff: callOffRefund }[what];
     return (state) => decide(state, refund, 'by hand', now);
   });
 
@@ -308,8 +312,8 @@ const choose = (which: number): Ask =>
   });
 const expiry = ask('expire', (_, now) => (state) => expire(state, { scannedTo: () => now, now }));
 const hold = ask('hold the payout', (_, now) => (state) => payouts.holdPayout(state, 'paid by hand', now));
-const retry = ask('retry the payout', (_, now) => (state) => payouts.retryPayout(state, 'it was not', now));
-const accept = ask('accept the payout', (_, now) => (state) => payouts.acceptPayout(state, 'by hand', now));
+const retry = ask('retry the payout', (_, now) => (state) => payouts.payoutLeg.retry(state, 1, 'it was not', now));
+const accept = ask('accept the payout', (_, now) => (state) => payouts.payoutLeg.accept(state, 1, 'by hand', now));
 const order = ask('order the payout', (_, now) => (state) => payouts.requestPayout(state, now));
 const bounce = ask('bounce', (_, now) => (state) => bounceImpossible(state, 'frozen', now));
 const asking = (order: RefundOrder, now: Instant) => (state: PaymentState) =>

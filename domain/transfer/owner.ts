@@ -1,0 +1,78 @@
+/** The verbs by which a stream records what happens to a transfer that it owes: the same for every kind of stream, under its own prefix. */
+import { type Decision, isRefusal, type Refusal } from '../decider.ts';
+import type { Instant } from '../time.ts';
+import type { TransferLeg } from './leg.ts';
+import * as record from './record.ts';
+import type { DeathProof, SignedAttempt } from './shapes.ts';
+
+/** Each verb names the transfer by its part (`TransferKey`): 1 where a stream owes one. A `reason` has at most 400 characters. */
+export interface LegOwner<S, E> {
+  /** Appended BEFORE the bytes are sent; only bytes read back from the stream are ever sent. */
+  sign(state: S, part: number, attempt: SignedAttempt): Decision<E>;
+  /** One proof may end several attempts: all that share the nonce. */
+  bury(state: S, part: number, attempts: readonly number[], proof: DeathProof): Decision<E>;
+  /** Records what the chain proves about attempts. */
+  conclude(state: S, part: number, outcome: record.Outcome, now: Instant): Decision<E>;
+  /** Records that the block of a settled attempt left its chain: its bytes are sent again. */
+  orphan(state: S, part: number, seen: record.Seen): Decision<E>;
+  /** An operator's decision: the receiver has it all, whatever its own transfer brought. */
+  accept(state: S, part: number, reason: string, now: Instant): Decision<E>;
+  /** An operator's decision: it goes on after a hundred attempts, or a transfer that brought nothing. */
+  retry(state: S, part: number, reason: string, now: Instant): Decision<E>;
+}
+
+/** Of a stream whose transfers no operator accepts or retries: what became of it follows from its chain alone. */
+export type ChainLegOwner<S, E> = Omit<LegOwner<S, E>, 'accept' | 'retry'>;
+
+export type LegVerb = keyof LegOwner<unknown, unknown>;
+
+export interface LegRules<S, P extends string, X extends object> {
+  /** Of the stream's events, such as `Payout` in `PayoutSigned`. */
+  readonly prefix: P;
+  /** Returns the leg that is meant; a refusal if nothing of it may be recorded; null if the verb has nothing to do. */
+  legOf(state: S, part: number, verb: LegVerb): TransferLeg | Refusal | null;
+  /** Returns why the stream allows no such attempt now, apart from what the leg itself says. Default: it allows all. */
+  guard?(state: S, part: number, attempt: SignedAttempt): Refusal | undefined;
+  /** Returns what the stream's events hold besides. Default: nothing. @param outcome of `conclude` alone */
+  extra?(state: S, part: number, outcome?: record.Outcome): X;
+}
+
+function recorderOf<S, P extends string, X extends object>({ prefix, legOf, extra }: LegRules<S, P, X>) {
+  return (
+    { state, part, verb, outcome }: { state: S; part: number; verb: LegVerb; outcome?: record.Outcome },
+    decide: (leg: TransferLeg) => Decision<record.LegEvent>,
+  ): Decision<record.Prefixed<P, X>> => {
+    const leg = legOf(state, part, verb);
+    if (leg === null) return [];
+    return isRefusal(leg) ? leg : record.prefixed(prefix, decide(leg), extra?.(state, part, outcome) ?? ({} as X));
+  };
+}
+
+export function chainLegOwner<S, P extends string, X extends object = object>(
+  rules: LegRules<S, P, X>,
+): ChainLegOwner<S, record.Prefixed<P, X>> {
+  const { guard } = rules;
+  const recorded = recorderOf(rules);
+  return {
+    sign: (state, part, attempt) =>
+      recorded({ state, part, verb: 'sign' }, (leg) => guard?.(state, part, attempt) ?? record.sign(leg, attempt)),
+    bury: (state, part, attempts, proof) =>
+      recorded({ state, part, verb: 'bury' }, (leg) => record.bury(leg, attempts, proof)),
+    conclude: (state, part, outcome, now) =>
+      recorded({ state, part, verb: 'conclude', outcome }, (leg) => record.conclude(leg, outcome, now)),
+    orphan: (state, part, seen) => recorded({ state, part, verb: 'orphan' }, (leg) => record.orphan(leg, seen)),
+  };
+}
+
+export function legOwner<S, P extends string, X extends object = object>(
+  rules: LegRules<S, P, X>,
+): LegOwner<S, record.Prefixed<P, X>> {
+  const recorded = recorderOf(rules);
+  return {
+    ...chainLegOwner(rules),
+    accept: (state, part, reason, now) =>
+      recorded({ state, part, verb: 'accept' }, (leg) => record.accept(leg, reason, now)),
+    retry: (state, part, reason, now) =>
+      recorded({ state, part, verb: 'retry' }, (leg) => record.retry(leg, reason, now)),
+  };
+}
