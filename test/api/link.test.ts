@@ -211,7 +211,7 @@ describe('HTTP: reusable links', () => {
       await start({ findApp: async () => ({ ...merchantApp, payFrom }) });
       const path = pathOf(await create({ source: null }));
       const page = await open(path);
-      assert.match(page.text, /You choose on the next page/);
+      assert.match(page.text, /On the next page you choose/);
       assert.match(page.text, /USDC on Polygon/);
       assert.doesNotMatch(page.text, /<select|Ethereum/);
       const { to } = await send(path, { nonce: nonceIn(page), source: '1-USDT' });
