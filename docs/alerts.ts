@@ -223,8 +223,9 @@ export const runbooks = (operations: string): string =>
   [
     `# Runbooks
 
-Made by \`npm run docs\` from \`docs/alerts.ts\` and the [alarms](operations.md#alarms); do not edit. One section for each alert of \`deploy/observability/alerts.yml\`. \`page\` is for
-whoever is awake, \`ticket\` for the morning. In a container the programs of \`tools/\` are called themselves: \`docker compose exec service node tools/payouts.ts list\`.`,
+Made by \`npm run docs\` from \`docs/alerts.ts\` and the [alarms](operations.md#alarms); do not edit. For operators on call: one section for each alert of
+\`deploy/observability/alerts.yml\`. Handle a \`page\` at once and a \`ticket\` in the morning. In a container, type \`docker compose exec service npm run -s payouts -- list\`
+([scale.md](scale.md#commands-in-a-container)).`,
     ...alertsOf(operations).map(({ name, severity, means, look, todo, ends }) =>
       [
         `## ${name}`,
