@@ -24,7 +24,7 @@ const byMetrics: readonly Alert[] = [
     severity: 'page',
     means: 'an instance does not answer on its operations port',
     look: '`docker compose ps`, `docker compose logs --tail 100 service`, `npm run doctor`',
-    todo: 'what the log of its last start says; payments that are under way wait, and nothing is lost',
+    todo: 'fix the cause in the log of the last start; pending payments wait, and nothing is lost',
     ends: 'when it answers',
   },
   {
@@ -32,19 +32,19 @@ const byMetrics: readonly Alert[] = [
     expr: 'max by (role) (pi_role_active) == 0',
     lasts: '2m',
     severity: 'page',
-    means: 'no instance is the active one of a role: its work stands',
+    means: 'no instance is active in a role, so its work has stopped',
     look: '`/readyz` of each instance on its operations port; connections to Postgres, which keeps the leases',
-    todo: 'start an instance with that role, or mend Postgres',
-    ends: 'when one is active',
+    todo: 'start an instance with that role, or fix Postgres',
+    ends: 'when an instance is active',
   },
   {
     name: 'ChainLags',
     expr: 'max by (chain) (pi_chain_scan_lag_seconds{pass="head"}) > 120',
     lasts: '2m',
     severity: 'page',
-    means: 'payins of a chain are seen late: its newest block that was read is more than two minutes old',
+    means: 'payins of a chain are detected late: the newest block that was read is more than 2 minutes old',
     look: '`npm run check-chain -- <chain>`, the panel of calls to nodes',
-    todo: 'another node in `RPC_URLS_<chainId>`; it catches up by itself',
+    todo: 'name another node in `RPC_URLS_<chainId>`; the service catches up automatically',
     ends: 'when the newest block is read again',
   },
   {
@@ -52,19 +52,19 @@ const byMetrics: readonly Alert[] = [
     expr: 'sum by (chain, node) (rate(pi_node_calls_total{result=~"limited|failed"}[10m])) > 0.2',
     lasts: '15m',
     severity: 'ticket',
-    means: 'a node refuses calls for being too many, or fails',
+    means: 'a node refuses calls because of its rate limit, or fails',
     look: '`pi_node_rate`, `npm run check-chain -- <chain>`',
-    todo: 'another plan, or another node',
-    ends: 'when its calls go well again',
+    todo: 'get another plan, or name another node',
+    ends: 'when its calls succeed again',
   },
   {
     name: 'WorkParked',
     expr: 'sum by (worker) (pi_parked_items) > 0',
     lasts: '5m',
     severity: 'ticket',
-    means: 'something failed ten times and waits for an operator',
+    means: 'an item failed ten times and waits for an operator',
     look: '`npm run work -- list`',
-    todo: 'mend what the error names, then `npm run work -- retry`',
+    todo: 'fix the cause that the error names, then run `npm run work -- retry`',
     ends: 'when nothing is parked',
   },
   {
@@ -74,7 +74,7 @@ const byMetrics: readonly Alert[] = [
     severity: 'page',
     means: 'the oldest entry of a to-do list has been due for ten minutes',
     look: '`npm run work -- list`, `npm run payouts -- list`, the panel of work',
-    todo: 'what the entry waits for; workers go on by themselves',
+    todo: 'provide what the entry waits for; workers continue automatically',
     ends: 'when the list is short again',
   },
   {
@@ -84,7 +84,7 @@ const byMetrics: readonly Alert[] = [
     severity: 'ticket',
     means: 'payouts are not signed, for the reason that the alert names',
     look: '`npm run payouts -- list`, `npm run explain -- <paymentId>`',
-    todo: 'add what is short, or wait for the hour to pass',
+    todo: 'add the missing tokens or coin, or wait until the hour has passed',
     ends: 'when they are signed',
   },
   {
@@ -93,7 +93,7 @@ const byMetrics: readonly Alert[] = [
     lasts: '5m',
     severity: 'ticket',
     means:
-      'of funded payments nothing may be signed: their money has left its chain, an operator holds them, or too little arrived',
+      'funded payments cannot be signed: their money left its chain, an operator holds them, or too little arrived',
     look: '`npm run payouts -- list`',
     todo: 'decide each: `npm run payouts -- retry`, `accept` or `bounce`',
     ends: 'when each is decided',
@@ -105,35 +105,35 @@ const byMetrics: readonly Alert[] = [
     severity: 'page',
     means: 'read models are behind the log: lists, pages and webhooks are late',
     look: '`npm run doctor`, Postgres’ own load',
-    todo: 'room for Postgres; a stopped set says why in `/readyz`',
-    ends: 'when the rows are of seconds ago',
+    todo: 'give Postgres more resources; `/readyz` has the reason of a stopped set',
+    ends: 'when the rows are at most some seconds old',
   },
   {
     name: 'ErrorsShown',
     expr: 'sum(rate(pi_http_request_seconds_count{status=~"5.."}[5m])) / sum(rate(pi_http_request_seconds_count[5m])) > 0.02',
     lasts: '5m',
     severity: 'page',
-    means: 'more than one answer of fifty is an error of ours',
+    means: 'more than 2 % of answers are errors of this service',
     look: 'the panel of answers, the log by `X-Request-Id`',
-    todo: '503 means that a store, a chain or a place is missing: `/readyz` says which',
-    ends: 'when callers are answered',
+    todo: '503 means that a store, a chain or capacity is missing: `/readyz` has the reason',
+    ends: 'when callers get answers without errors',
   },
   {
     name: 'AnswersSlow',
     expr: 'histogram_quantile(0.99, sum by (le) (rate(pi_http_request_seconds_bucket{route!~".*events"}[5m]))) > 2',
     lasts: '10m',
     severity: 'ticket',
-    means: 'one answer of a hundred takes more than two seconds',
+    means: '1 % of answers take more than 2 s',
     look: 'the panel of answers by route, Postgres’ and the event store’s disks',
-    todo: 'another instance with the role `api`, or faster disks',
-    ends: 'when they are quick again',
+    todo: 'start another instance with the role `api`, or use faster disks',
+    ends: 'when answers are faster again',
   },
   {
     name: 'ClockDrifts',
     expr: 'abs(pi_clock_offset_seconds) > 30',
     lasts: '5m',
     severity: 'ticket',
-    means: 'this machine’s clock is half a minute from those of the chains',
+    means: 'this machine’s clock differs by more than 30 s from those of the chains',
     look: '`timedatectl`, `npm run doctor`',
     todo: 'set the clock (NTP)',
     ends: 'when they agree',
@@ -143,9 +143,9 @@ const byMetrics: readonly Alert[] = [
     expr: 'max(pi_audit_findings) > 0',
     lasts: '1m',
     severity: 'page',
-    means: 'the last audit found that log, chains and read models do not say the same',
+    means: 'the last audit found that log, chains and read models disagree',
     look: '`npm run audit`',
-    todo: 'what it says of each finding ([audit.md](audit.md))',
+    todo: 'follow its remedy for each finding ([audit.md](audit.md))',
     ends: 'with the first audit that finds nothing',
   },
 ];
@@ -188,7 +188,7 @@ export function alertsOf(operations: string): readonly Alert[] {
       means,
       look: `the log of the instance: lines with \`"alarm":"${name}"\` have the facts`,
       todo,
-      ends: 'a quarter of an hour after it was raised last',
+      ends: '15 minutes after the last time that it was raised',
     }),
   );
   return [...byMetrics, ...alarms];
@@ -223,8 +223,9 @@ export const runbooks = (operations: string): string =>
   [
     `# Runbooks
 
-Made by \`npm run docs\` from \`docs/alerts.ts\` and the [alarms](operations.md#alarms); do not edit. One section for each alert of \`deploy/observability/alerts.yml\`. \`page\` is for
-whoever is awake, \`ticket\` for the morning. In a container the programs of \`tools/\` are called themselves: \`docker compose exec service node tools/payouts.ts list\`.`,
+Made by \`npm run docs\` from \`docs/alerts.ts\` and the [alarms](operations.md#alarms); do not edit. For operators on call: one section for each alert of
+\`deploy/observability/alerts.yml\`. Handle a \`page\` at once and a \`ticket\` in the morning. In a container, type \`docker compose exec service npm run -s payouts -- list\`
+([scale.md](scale.md#commands-in-a-container)).`,
     ...alertsOf(operations).map(({ name, severity, means, look, todo, ends }) =>
       [
         `## ${name}`,

@@ -225,7 +225,7 @@ const program = new Command()
   );
 program
   .command('payment <id>')
-  .description('one payment’s story, with block, transaction, event and hash of each step')
+  .description('Print the history of a payment, with block, transaction, event and hash of each step.')
   .action((id: string) => runProgram(() => tellPayment(id, program.opts<Options>())));
 await program.parseAsync();
 

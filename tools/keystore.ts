@@ -89,7 +89,7 @@ function change(path: string, newFile: string, options: Options): void {
   print(`${path} opens with the new passphrase alone. Copies of the file still open with the old one.`);
 }
 
-const program = new Command('npm run keystore --').description('the treasury’s keys in a sealed file');
+const program = new Command('npm run keystore --').description('Keeps the treasury’s keys in a sealed file.');
 const nameArgument = () => new Argument('<name>', 'the variable that it stands for').choices(keystoreNames);
 const verb = (usage: string, description: string): Command =>
   program

@@ -61,7 +61,7 @@ interface FeeOptions extends StatedRoute {
 export function addTerms(program: Command, run: Run): void {
   program
     .command('policy <appId>')
-    .description('set what happens with money that is not what was agreed, of new payments; what is left out is held')
+    .description('Set the policy of new payments for other amounts. Omitted rules hold the money.')
     .option('--tolerance-bp <basisPoints>', 'an amount may be short by so much of it, and pays', whole)
     .option('--tolerance-most <dollars>', 'and by no more than this')
     .addOption(verdict('--under', 'too little when the time to pay is over'))
@@ -77,7 +77,7 @@ export function addTerms(program: Command, run: Run): void {
       .option('--from <chain>', 'payments made on this chain; every chain when left out')
       .option('--to <chain>', 'payments paid out on this chain; every chain when left out');
   route(program.command('fee <appId>'))
-    .description('set its fee for a route, for new payments; a payout that costs more raises the fixed part')
+    .description('Set the app’s fee for a route of new payments. A payout that costs more raises the fixed part.')
     .requiredOption('--fixed <dollars>', 'for each payment')
     .requiredOption('--bp <basisPoints>', 'of the amount', whole)
     .option(
@@ -88,7 +88,7 @@ export function addTerms(program: Command, run: Run): void {
       run((m) => m.setFee(appId, { from, to, fixed, basisPoints: bp, belowCost }, operator())),
     );
   route(program.command('remove-fee <appId>'))
-    .description('let its fee for a route be again what a less particular one says, or the installation’s')
+    .description('Remove the app’s fee for a route. The next more general fee applies.')
     .action((appId: string, stated: StatedRoute) => run((m) => m.removeFee(appId, stated, operator())));
 }
 
@@ -127,15 +127,15 @@ async function eraseOne(core: Core, email: string): Promise<void> {
 export function addPeople(program: Command): void {
   program
     .command('invite <email>')
-    .description('let a person register and sign in; a mail says so')
+    .description('Invite a person to register and sign in. Sends a mail.')
     .action((email: string) => withCore((core) => inviteOne(core, email)));
   program
     .command('owner <appId> <email>')
-    .description('make a person the owner of an app')
+    .description('Make a person the owner of an app.')
     .action((appId: string, email: string) => withCore((core) => giveApp(core, appId, email)));
   program
     .command('erase <email>')
-    .description('forget a person: the event log, which knows no names, stays whole')
+    .description('Delete a person. The event log, which has no names, stays complete.')
     .action((email: string) => withCore((core) => eraseOne(core, email)));
 }
 
@@ -178,7 +178,7 @@ const program = new Command('npm run merchant --').description(
 
 program
   .command('register <appId>')
-  .description('register an app; shows its webhook secret once')
+  .description('Register an app. Prints its webhook secret once.')
   .option('--webhook <url>', 'https URL that its webhooks go to')
   .action((appId: string, options: { webhook?: string }) =>
     run((m) => m.register(appId, { webhookUrl: options.webhook ?? null }, operator())),
@@ -186,7 +186,7 @@ program
 
 program
   .command('settle <appId> <chain> <token> <address>')
-  .description('set the wallet that a merchant_ app is paid out to')
+  .description('Set the settlement wallet of a merchant_ app.')
   .option('--memo <memo>', 'memo of the receiver, where the chain has one')
   .action((appId: string, chain: string, tokenSymbol: string, receiverAddress: string, options: { memo?: string }) =>
     run((m) =>
@@ -224,7 +224,7 @@ async function brand(m: ManageMerchant, appId: string, shown: Branding): Promise
 
 program
   .command('profile <appId>')
-  .description('change what an app shows of itself; an empty text unsets')
+  .description('Change the profile of an app. An empty text removes a value.')
   .option('--name <name>', 'what payers read')
   .option('--contact <contact>', 'an e-mail address or an https URL')
   .option('--return-url <template>', 'https URL with {paymentId}, {orderId}, {status} behind the host')
@@ -234,22 +234,22 @@ program
 
 program
   .command('webhook <appId> [url]')
-  .description('set or, without a URL, remove the webhook; new payments only')
+  .description('Set the webhook URL of new payments, or remove it if no URL is given.')
   .action((appId: string, url?: string) => run((m) => m.setWebhookUrl(appId, url ?? null, operator())));
 
 program
   .command('embed <appId> [sites...]')
-  .description('set the sites that may show payment pages in a frame; none without any')
+  .description('Set the sites that can embed payment pages. Without a site, embedding is off.')
   .action((appId: string, sites: string[]) => run((m) => m.setEmbeddingSites(appId, sites, operator())));
 
 program
   .command('rotate <appId>')
-  .description('make a new webhook secret; the old one stops at once')
+  .description('Create a new webhook secret. The old secret stops at once.')
   .action((appId: string) => run((m) => m.rotateSecret(appId, operator())));
 
 program
   .command('key <appId> <name>')
-  .description('issue an API key; it is shown once')
+  .description('Issue an API key. Prints it once.')
   .addOption(new Option('--scope <scope>', 'what it may do').choices([...keyScopes]).default('orders'))
   .option('--expires <time>', 'when it stops: ISO 8601 with its offset, such as 2027-01-31T00:00:00Z')
   .action((appId: string, name: string, options: { scope: KeyScope; expires?: string }) =>
@@ -264,27 +264,27 @@ program
 
 program
   .command('rename <appId> <keyId> <name>')
-  .description('call an API key something else')
+  .description('Rename an API key.')
   .action((appId: string, keyId: string, name: string) => run((m) => m.renameKey(appId, keyId, name, operator())));
 
 program
   .command('keys <appId>')
-  .description('list its API keys, revoked ones too')
+  .description('List the API keys of an app, revoked ones included.')
   .action((appId: string) => show((log) => listKeys(log, appId)));
 
 program
   .command('history <appId>')
-  .description('list who changed what of the app and its keys, and when')
+  .description('List all changes of an app and its keys, with author and time.')
   .action((appId: string) => show((log) => listChanges(log, appId)));
 
 program
   .command('revoke <appId> <keyId>')
-  .description('revoke an API key; done means that no instance accepts it any more')
+  .description('Revoke an API key. "Done." means that no instance accepts it.')
   .action((appId: string, keyId: string) => run((m) => m.revokeKey(appId, keyId, operator())));
 
 program
   .command('keyless <appId> <onOrOff>')
-  .description('open or close a wallet_ app for creation without a key')
+  .description('Allow or forbid payments without a key for a wallet_ app.')
   .action((appId: string, onOrOff: string) => run((m) => m.setKeylessCreation(appId, onOrOff === 'on', operator())));
 
 addTerms(program, run);

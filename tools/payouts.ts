@@ -81,11 +81,11 @@ async function bury(core: Core, byHand: ByHand): Promise<void> {
   tell(await buryPayout(deps, byHand, operator(), AbortSignal.timeout(answer_ms)));
 }
 
-const program = new Command('npm run payouts --').description('payouts that are not settled');
+const program = new Command('npm run payouts --').description('Lists and repairs payouts that are not settled.');
 
 program
   .command('list', { isDefault: true })
-  .description('those that are under way or wait, the oldest first')
+  .description('List pending and waiting payouts, the oldest first.')
   .action(() => withCore(show));
 
 const decision = (name: string, about: string, decide: (core: Core, byHand: ByHand) => Promise<void>) =>
@@ -108,11 +108,7 @@ decision(
   'count it as settled although less than was ordered arrived: you have paid the rest by hand, or the receiver does without',
   async (core, byHand) => tell(await acceptPayout(core, byHand, operator())),
 );
-decision(
-  'bury',
-  'declare its attempts dead: they can land no more, and you have found out on several explorers that none has; it is signed anew',
-  bury,
-);
+decision('bury', 'Mark all attempts as dead so that the payout is signed again. Check several explorers first.', bury);
 decision(
   'bounce',
   'give it up: its receiver cannot be paid; what came can go back to its payer',

@@ -20,7 +20,7 @@ export async function runProgram(work: () => Promise<unknown>): Promise<void> {
 }
 
 /** Says a decision's outcome. @throws Error with the refusal's code and words */
-export function tell(outcome: { readonly appended: number } | Refusal, already = 'It was so already.'): void {
+export function tell(outcome: { readonly appended: number } | Refusal, already = 'Nothing to do: already done.'): void {
   if (isRefusal(outcome)) throw refusalError(outcome);
   print(outcome.appended > 0 ? 'Done.' : already);
 }

@@ -28,7 +28,7 @@ const statementTimeout_ms = 60 * 60_000;
 
 const options = new Command()
   .name('rebuild')
-  .description('Rebuilds read models from the event log. Nothing is sent or paid by it.')
+  .description('Rebuilds read models from the event log. Sends and pays nothing.')
   .addOption(new Option('--set <name>', 'only this set').choices(projectionSets.map(({ name }) => name)))
   .addOption(
     new Option(

@@ -46,8 +46,7 @@ const verbs: Readonly<Record<string, { readonly about: string; readonly decide: 
     decide: (core, byHand) => acceptRefund(core, byHand, operator()),
   },
   bury: {
-    about:
-      'declare its attempts dead: they can land no more, and you have found out on several explorers that none has; it is signed anew',
+    about: 'Mark all attempts as dead so that the refund is signed again. Check several explorers first.',
     decide: (core, byHand) => {
       const railOf = (chainId: Parameters<Core['chains']['get']>[0]) => core.chains.get(chainId)?.rail;
       return buryRefund({ ...core, railOf }, byHand, operator(), AbortSignal.timeout(answer_ms));
@@ -210,18 +209,18 @@ function taken<T>(answer: T | Refusal): T {
   return answer;
 }
 
-const program = new Command('npm run refunds --').description('money of payments that goes back');
+const program = new Command('npm run refunds --').description('Lists, orders and repairs refunds.');
 
 program
   .command('list [paymentId]', { isDefault: true })
-  .description('what is on its way back and what is held; of one payment, whose it is and where it may go')
+  .description('List refunds and held money; for one payment, its senders and their proven addresses.')
   .action((paymentId?: string) =>
     withCore((core) => (paymentId === undefined ? showAll(core) : showOne(core, paymentId))),
   );
 
 program
   .command('order <paymentId>')
-  .description('send money back that the payment holds; what sending it costs is taken off')
+  .description('Refund held money of a payment. The network cost is deducted.')
   .option('--all', 'all that can go back')
   .option('--excess', 'what came over what was due')
   .option('--asset <chain/token>', 'one token, such as base/USDC')

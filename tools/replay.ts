@@ -94,7 +94,7 @@ function momentOf(text: string): AsOf {
 
 const options = new Command()
   .name('npm run replay --')
-  .description('What was so at a moment, made from the events alone. Nothing is sent, signed or appended.')
+  .description('Prints the state at a past time, computed from the events. Sends, signs and appends nothing.')
   .option(
     '--until <moment>',
     'a time with its offset, or a position in the log; all that there is when left out',

@@ -17,7 +17,7 @@ interface Options extends Omit<Where, 'database'> {
 
 const program = new Command()
   .name('restore')
-  .description('Writes a backup into an empty event store. The service is stopped.')
+  .description('Writes a backup into an empty event store. Stop the service first.')
   .argument('<directory>', 'that `npm run backup` has filled')
   .option('--secrets-to <path>', 'a new file for the secrets')
   .option('--passphrase-file <path>', 'its first line opens the secrets')

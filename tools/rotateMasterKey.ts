@@ -15,7 +15,7 @@ import { operator, runProgram, untilInterrupted } from './program.ts';
 
 const options = new Command()
   .name('rotate-master-key')
-  .description('Puts MASTER_KEY in the place of MASTER_KEY_OLD. Stop every instance before.')
+  .description('Replaces MASTER_KEY_OLD by MASTER_KEY. Stop every instance first.')
   .addOption(new Option('--database <url>', 'default: that of the last service').env('DATABASE_URL'))
   .addOption(new Option('--eventstore <url>', 'default: the embedded one').env('EVENTSTORE_URL'))
   .addOption(new Option('--data <directory>', "the service's data directory").env('DATA_DIR').default('./data'))

@@ -278,7 +278,7 @@ function gwei(text: string): bigint {
   return amount;
 }
 
-const program = new Command('npm run sweep --').description('money in deposits');
+const program = new Command('npm run sweep --').description('Moves money from deposits to the treasury.');
 
 program
   .command('run <where>', { isDefault: true })
@@ -302,7 +302,7 @@ program
 
 program
   .command('deploy <chain>')
-  .description('put the forwarder on an EVM chain: before its deposits can be swept, not before they can be paid')
+  .description('Deploy the forwarder on an EVM chain. Sweeps need it; payments do not.')
   .action(deploy);
 
 await runProgram(() => program.parseAsync());

@@ -8,7 +8,7 @@ import { addBatchVerbs } from './treasury/batches.ts';
 import { addBooksVerbs } from './treasury/books.ts';
 import { addOperationVerbs } from './treasury/operations.ts';
 
-const program = new Command('npm run treasury --').description('the treasury account on each chain');
+const program = new Command('npm run treasury --').description('Manages the treasury account on each chain.');
 
 addAccountVerbs(program);
 addOperationVerbs(program);

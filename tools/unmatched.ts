@@ -91,18 +91,18 @@ const program = new Command('npm run unmatched --').description(
 
 program
   .command('list', { isDefault: true })
-  .description('what waits for a decision first, then what was decided')
+  .description('List unmatched funds, undecided ones first.')
   .action(() => withCore(show));
 
 program
   .command('unreadable')
-  .description('transactions that may have paid us and cannot be read, with what nodes showed of them')
+  .description('List unreadable transactions that may have paid us, with the answers of the nodes.')
   .option('--retry', 'have all of them tried again at once, after an upgrade or with another node')
   .action(({ retry }: { retry?: true }) => withCore(retry ? retryUnreadable : showUnreadable));
 
 program
   .command('match <id>')
-  .description('give the money to a payment, which takes it up as it came: counted, or held when late or too much')
+  .description('Assign the money to a payment. It counts, or is held if it is late or too much.')
   .requiredOption('--payment <paymentId>', 'the payment that it was meant for')
   .action((id: string, { payment }: { payment: string }) =>
     withCore(async (core) => tell(await matchUnmatched(core, id, payment, operator()))),
@@ -110,7 +110,7 @@ program
 
 program
   .command('refund <id>')
-  .description('order the money back, less what sending it costs')
+  .description('Refund the money, less the network cost.')
   .requiredOption('--reason <reason>', 'why, for whoever asks later', reasonOf)
   .option('--to <address>', 'whom it goes to; its sender when left out, which may be an exchange')
   .option('--memo <memo>', 'memo of the receiver')

@@ -21,11 +21,11 @@ async function run(command: (database: ReturnType<typeof openDatabase>) => Promi
   }
 }
 
-const program = new Command('npm run work --').description('work that failed');
+const program = new Command('npm run work --').description('Lists and retries failed work.');
 
 program
   .command('list', { isDefault: true })
-  .description('what waits for its next attempt, and what is parked until it is retried; parked first')
+  .description('List failed items: parked ones first, then those that wait for the next attempt.')
   .action(() =>
     run(async (database) => {
       const failed = await failedWork(database, { max: shownMax, errorCharacters });
@@ -40,7 +40,7 @@ program
 
 program
   .command('retry <worker> <key>')
-  .description('have a parked item tried again, once its cause is mended')
+  .description('Retry a parked item. Fix its cause first.')
   .action((worker: string, key: string) =>
     run(async (database) => {
       const freed = await createFailures(database).unpark(worker, key, systemClock.now());
@@ -51,7 +51,7 @@ program
 
 program
   .command('dismiss <worker> <key>')
-  .description('forget a failed item that nobody is to try again; work that is still due comes back by itself')
+  .description('Delete a failed item. Work that is still due appears again.')
   .action((worker: string, key: string) =>
     run(async (database) => {
       await createFailures(database).succeeded(worker, key);

@@ -16,14 +16,14 @@ const letter = (subject: string, ...paragraphs: readonly string[]): Letter => ({
 });
 
 const minutes = codeLife_ms / minute_ms;
-const where = (address: string) => `It was asked for from the network address ${address}.`;
+const where = (address: string) => `The request came from the network address ${address}.`;
 
 export const signInLetter = (code: string, address: string): Letter =>
   letter(
     'Your sign-in code',
     `Your code is ${code}`,
-    `Enter it where you asked for it, within ${minutes} minutes. Nobody else needs it: do not pass it on, whoever asks.`,
-    `${where(address)} If that was not you, there is nothing to do: without the code nobody gets in.`,
+    `Enter it on the page where you requested it, within ${minutes} minutes. Never share this code. We will never ask for it.`,
+    `${where(address)} If that was not you, ignore this mail: nobody can sign in without the code.`,
   );
 
 /** The app's id is left out: whoever registers chooses it, and could write a message in it. */
@@ -31,8 +31,8 @@ export const registrationLetter = (code: string, address: string): Letter =>
   letter(
     'Confirm your app',
     `Your code is ${code}`,
-    `It registers an app with this e-mail address as its owner. Enter it where you registered, within ${minutes} minutes. Nobody else needs it: do not pass it on, whoever asks.`,
-    `${where(address)} If that was not you, there is nothing to do: without the code nothing is registered.`,
+    `It registers an app with this e-mail address as its owner. Enter it where you registered, within ${minutes} minutes. Never share this code. We will never ask for it.`,
+    `${where(address)} If that was not you, ignore this mail: nothing is registered without the code.`,
   );
 
 export const confirmLetter = (code: string, words: string, address: string): Letter =>
@@ -40,22 +40,22 @@ export const confirmLetter = (code: string, words: string, address: string): Let
     'Confirm a refund',
     `Your code is ${code}`,
     words,
-    `Enter it where you asked for it, within ${minutes} minutes. Nobody else needs it: do not pass it on, whoever asks.`,
-    `${where(address)} If that was not you, somebody else has your session: sign in, end all sessions, and look through the audit trail of your apps. Without the code nothing is sent.`,
+    `Enter it on the page where you requested it, within ${minutes} minutes. Never share this code. We will never ask for it.`,
+    `${where(address)} If that was not you, somebody else uses your session: sign in, end all sessions, and check the audit trail of your apps. Without the code no money is sent.`,
   );
 
 export const newBrowserLetter = (address: string): Letter =>
   letter(
     'New sign-in',
     `Somebody has signed in to your account from a new browser, from the network address ${address}.`,
-    'If that was not you, sign in, end all sessions, and look through the audit trail of your apps. Whoever did it can read your mail.',
+    'If that was not you, somebody can read your mail. Sign in, end all sessions, and check the audit trail of your apps.',
   );
 
 export const invitationLetter = (url: string | null): Letter =>
   letter(
-    'You may register',
-    `You have been invited to take payments with us: register with this e-mail address${url === null ? '.' : ` at ${url}`}`,
-    'If you did not expect this, there is nothing to do.',
+    'You are invited to register',
+    `You are invited to accept payments with us. Register with this e-mail address${url === null ? '.' : ` at ${url}`}`,
+    'If you did not expect this, ignore this mail.',
   );
 
 const emailMax = 254;

@@ -13,7 +13,7 @@ export function noticeOf(event: MerchantEvent, appId: string, dashboard: string 
   const warning =
     event.type === 'OwnerSet'
       ? 'If you did not expect this, ask the operator.'
-      : `If that was not you, act now: look at ${place}, end all sessions, revoke keys that you do not know. Whoever did it can read your mail, or has your operator's trust.`;
+      : `If that was not you, act now: open ${place}, end all sessions, and revoke unknown keys. Somebody can read your mail, or has the operator's rights.`;
   const text = [...said.map((line) => line.replaceAll('{app}', appId)), warning];
   return { subject: `${subject}: ${appId}`, text: `${text.join('\n\n')}\n` };
 }
@@ -26,18 +26,21 @@ function tellingOf(event: MerchantEvent): Telling | null {
       return [
         'Settlement wallet will change',
         `From ${event.data.effectiveAt} on, payouts of {app} go to ${walletOf(event.data.wallet)}.`,
-        'Until then the change can be cancelled, and payments that exist keep the wallet that they were created with.',
+        'You can cancel the change until then. Existing payments keep the wallet that they were created with.',
       ];
     case 'SettlementChangeCancelled':
-      return ['Settlement wallet stays', 'The change of the wallet that {app} is paid out to has been cancelled.'];
+      return ['Settlement wallet stays', 'The change of the settlement wallet of {app} was cancelled.'];
     case 'SettlementWalletSet':
       return ['Settlement wallet set', `New payments of {app} are paid out to ${walletOf(event.data)}.`];
     case 'WebhookUrlSet':
       return event.data.url === null
-        ? ['Webhooks stopped', 'New payments of {app} send no webhooks any more.']
+        ? ['Webhooks stopped', 'New payments of {app} send no webhooks.']
         : ['Webhook URL changed', 'New payments of {app} send their webhooks to another URL.'];
     case 'WebhookSecretRotated':
-      return ['Webhook secret rotated', 'Webhooks of {app} are signed with a new secret; the old one has stopped.'];
+      return [
+        'Webhook secret rotated',
+        'Webhooks of {app} are signed with a new secret. The old secret is no longer used.',
+      ];
     case 'ApiKeyIssued':
       return [
         'API key issued',

@@ -196,7 +196,7 @@ describe('HTTP: reusable links', () => {
       for (const fields of bent) {
         const { status, text } = await send(path, fields);
         assert.equal(status, 400, JSON.stringify(fields));
-        assert.match(text, /cannot be paid just now/);
+        assert.match(text, /cannot be paid right now/);
       }
       assert.deepEqual(await payments(), []);
       const { to } = await send(path, { nonce, source: '8453-USDC', amount: '0.02' });
@@ -212,7 +212,7 @@ describe('HTTP: reusable links', () => {
       await start({ findApp: async () => ({ ...merchantApp, payFrom }) });
       const path = pathOf(await create({ source: null }));
       const page = await open(path);
-      assert.match(page.text, /You choose on the next page/);
+      assert.match(page.text, /On the next page you choose/);
       assert.match(page.text, /USDC on Polygon/);
       assert.doesNotMatch(page.text, /<select|Ethereum/);
       const { to } = await send(path, { nonce: nonceIn(page), source: '1-USDT' });
@@ -231,10 +231,10 @@ describe('HTTP: reusable links', () => {
       const [{ id: paymentId }] = await payments();
       await world.expire(paymentId);
       const expired = await open(to ?? '');
-      assert.match(expired.text, new RegExp(`href="${path}\\?lang=de" target="_top">Noch einmal bezahlen`));
+      assert.match(expired.text, new RegExp(`href="${path}\\?lang=de" target="_top">Erneut bezahlen`));
       await world.call('POST', `${api}/${link.id}/close`, { headers: cleo });
       const closed = await open(to ?? '');
-      assert.match(closed.text, /Der Link, mit dem diese Zahlung begonnen wurde, ist geschlossen/);
+      assert.match(closed.text, /Der Link, über den diese Zahlung gestartet wurde, ist geschlossen/);
       assert.doesNotMatch(closed.text, new RegExp(link.id));
     });
 
@@ -279,7 +279,7 @@ describe('HTTP: reusable links', () => {
       ]) {
         for (const answer of [await open(none), await send(none, { nonce: 'x' })]) {
           assert.ok([404, 400].includes(answer.status), none);
-          assert.match(answer.text, /There is no such link|There is no such page/);
+          assert.match(answer.text, /Link not found|There is no such page/);
         }
       }
     });
@@ -328,7 +328,7 @@ describe('HTTP: reusable links', () => {
       assert.deepEqual(await flood(one, 4), [303, 303, 303, 429]);
       const refused = await send(other, { nonce: nonceIn(await open(other)) });
       assert.deepEqual([refused.status, refused.headers.get('retry-after')], [429, '30']);
-      assert.match(refused.text, /cannot be paid just now/);
+      assert.match(refused.text, /cannot be paid right now/);
       assert.equal((await payments()).length, 3);
       const body = {
         type: 'exactOut',

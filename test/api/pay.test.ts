@@ -163,7 +163,7 @@ describe('HTTP: the page of a payment', () => {
 
   it('is no receipt before the payment is complete', async () => {
     const text = await (await get(`${path()}/receipt`)).text();
-    assert.match(text, /this is no receipt yet/);
+    assert.match(text, /this is not a receipt yet/);
   });
 });
 

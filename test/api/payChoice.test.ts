@@ -52,7 +52,7 @@ describe('HTTP: what to pay from', () => {
     const { page, headers } = await get(`${path}?lang=de`);
     assert.match(headers.get('content-security-policy') ?? '', /form-action 'self'/);
     assert.equal(headers.get('referrer-policy'), 'same-origin');
-    assert.match(page, /<legend>Zahlen mit<\/legend>/);
+    assert.match(page, /<legend>Zahlen von<\/legend>/);
     assert.match(page, /value="8453 USDC" aria-current="true"/);
     const answer = await choose(path, { source: '1500 USDC', lang: 'de' });
     assert.deepEqual([answer.status, answer.headers.get('location')], [303, `${path}?lang=de`]);
@@ -77,7 +77,7 @@ describe('HTTP: what to pay from', () => {
     for (const source of ['56 USDT', '137 usdc', 'x', '999999999999 USDC', '137 USDC more', '8453']) {
       const answer = await choose(path, { source });
       assert.equal(answer.status, 400, source);
-      assert.match(await answer.text(), /This cannot be chosen now/);
+      assert.match(await answer.text(), /That option is not available right now/);
     }
     assert.equal((await choose(path, {})).status, 400);
     assert.equal((await choose(path, { source: '137 USDC', more: 'x' })).status, 400);

@@ -58,26 +58,26 @@ describe('HTTP: a payer’s refund address', () => {
   it('is set without scripts by a signature of the key that paid', async () => {
     const { id, path } = await held();
     const first = await get(`${path}/refund`);
-    assert.match(first.page, /Where your money goes back to/);
+    assert.match(first.page, /<h1>Refund address</);
     assert.match(first.answer.headers.get('content-security-policy') ?? '', /form-action 'self'/);
     const fields = await signed(path, merchantWallet);
     const saved = await post(path, fields);
     assert.deepEqual([saved.status, saved.headers.get('location')], [303, `${path}?lang=en`]);
     assert.equal(await proven(id), '3.00');
-    assert.match((await get(`${path}?lang=en`)).page, /It goes back to/);
+    assert.match((await get(`${path}?lang=en`)).page, /The refund goes to/);
     assert.equal((await post(path, fields)).status, 303, 'sent again, it sets nothing more');
   });
 
   it('says in the payer’s language what is wrong, and sets nothing', async () => {
     const { id, path } = await held();
-    assert.match((await step(path, 'nonsense')).page, /This is no address on Base/);
+    assert.match((await step(path, 'nonsense')).page, /This is not an address on Base/);
     const stranger = await post(path, await signed(path, merchantWallet, buyers.evm(5)));
     assert.equal(stranger.status, 400);
-    assert.match(await stranger.text(), /not the signature of this text/);
+    assert.match(await stranger.text(), /not a signature of this text/);
     const swapped = { ...(await signed(path, merchantWallet)), to: payer.address };
     assert.equal((await post(path, swapped)).status, 400);
     const outdated = { ...(await signed(path, merchantWallet)), number: '2' };
-    assert.match(await (await post(path, outdated)).text(), /cannot be saved now/);
+    assert.match(await (await post(path, outdated)).text(), /cannot be saved right now/);
     assert.equal((await post(path, {})).status, 400);
     assert.equal((await post(path, await signed(path, merchantWallet), 'https://elsewhere.example')).status, 403);
     assert.equal(await proven(id), '0.00');

@@ -85,7 +85,7 @@ describe('registering in a service that is killed', () => {
     it('an operator invites, gives an app to and erases a person', async () => {
       const email = 'grace@shop.example';
       await operator('invite', email);
-      await sandbox.until(() => mailTo(email)?.subject === 'You may register');
+      await sandbox.until(() => mailTo(email)?.subject === 'You are invited to register');
       const { stdout } = await operator('owner', 'wallet_demo', email);
       assert.match(stdout, /wallet_demo belongs to grace/);
       const { body } = await post('/sign-in', { email });

@@ -74,7 +74,7 @@ describe('the page of a payment, in a browser', () => {
     });
     const { page, leave } = await visitor(shop.url());
     await page.goto(payment.paymentLink);
-    await page.getByRole('link', { name: 'Receipt to print' }).click();
+    await page.getByRole('link', { name: 'Printable receipt' }).click();
     const done = await shop.follow(payment.id);
     await page.getByText(done.destination.txHash).waitFor();
     await page.getByText(done.source.txHash).waitFor();
@@ -102,7 +102,7 @@ describe('the page of a payment, in a browser', () => {
         [source.receiverAddress, source.receiverMemo, source.amount],
       );
       assert.equal(link.networkPassphrase, 'Payment Intents Sandbox');
-      await page.getByText('Send it with the memo').waitFor();
+      await page.getByText('Include the memo').waitFor();
       await shop.pay(payment);
       await toTheEnd(page);
     });
@@ -137,7 +137,7 @@ describe('the page of a payment, in a browser', () => {
       async (page) => {
         await page.getByText('Esperando su pago').waitFor();
         await shop.pay(payment, '1.00');
-        await page.getByText('Envíe el resto a tiempo').waitFor();
+        await page.getByText('Envíe el resto dentro del plazo').waitFor();
         const rest = payment.source.amount.replace(/^3/, '2');
         assert.match((await page.locator('.amount').textContent()) ?? '', new RegExp(`${rest}\\s*USDC`));
         const asked = parseEip681((await scanned(page)) ?? '').parameters;
@@ -154,11 +154,11 @@ describe('the page of a payment, in a browser', () => {
     await watching(payment, async (page) => {
       await page.getByText('Waiting for your payment').waitFor();
       await shop.transfer(ethereum, 'USDT', payment.source.receiverAddress, '3');
-      await page.getByRole('heading', { name: 'Another token arrived' }).waitFor();
+      await page.getByRole('heading', { name: 'A different token arrived' }).waitFor();
       await page.getByText('The order can still be paid').waitFor();
       await shop.pay(payment);
       await toTheEnd(page);
-      await page.getByText('came in another token').waitFor();
+      await page.getByText('arrived in a different token').waitFor();
     });
   });
 
@@ -204,13 +204,13 @@ describe('the page of a payment, in a browser', () => {
       ahead_ms += 2 * hour_ms;
       await page.getByRole('heading', { name: 'This payment has expired' }).waitFor();
       assert.equal(await page.locator('.scan').count(), 0);
-      await page.getByText('nothing was taken').waitFor();
+      await page.getByText('nothing was charged').waitFor();
       await shop.pay(never);
-      await page.getByRole('heading', { name: 'The money came too late' }).waitFor();
-      await page.getByText('can send it back').first().waitFor();
+      await page.getByRole('heading', { name: 'The money arrived too late' }).waitFor();
+      await page.getByText('can refund it').first().waitFor();
     });
     await watching(tooLittle, async (page) => {
-      await page.getByRole('heading', { name: 'Too little arrived in time' }).waitFor();
+      await page.getByRole('heading', { name: 'The full amount did not arrive in time' }).waitFor();
       assert.equal(await page.locator('.scan').count(), 0);
     });
   });

@@ -60,7 +60,7 @@ describe('the demo shop, in a browser', () => {
     await frame.getByText('Waiting for your payment').waitFor();
     await pay(orderId);
     await frame.getByText('has your money').waitFor();
-    await frame.getByRole('link', { name: 'Receipt to print' }).click();
+    await frame.getByRole('link', { name: 'Printable receipt' }).click();
     await frame.getByText((await paymentOf(orderId)).destination.txHash).waitFor();
     // The page hears the key once its script is there.
     await (

@@ -113,7 +113,7 @@ export function survivesTransferCrashes({ points, eventStoreUrl }: TransferCrash
       // A service under load says that it cannot show the page now.
       await sandbox.until(async () => {
         const page = await fetch(link, { headers: { accept: 'text/html' } });
-        return page.status !== 503 && /Your money was sent back/.test(await page.text());
+        return page.status !== 503 && /Your money was refunded/.test(await page.text());
       });
       const jar = await signedIn();
       const list = `/dashboard/apps/${sandbox.file().merchant.appId}/payments`;

@@ -42,7 +42,8 @@ const places = [
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
 ];
 
-function installed(): string {
+/** Returns the path of the installed Chromium. */
+export function installed(): string {
   const found = [process.env['CHROMIUM'] ?? [], places].flat().find((path) => existsSync(path));
   return (
     found ??

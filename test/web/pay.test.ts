@@ -5,8 +5,9 @@ import { contrast, readable, readColour } from '../../web/parts/colour.ts';
 import { documentOf } from '../../web/parts/html.ts';
 import { colourSheet } from '../../web/pay/colour.ts';
 import { type Language, languageOf, languages } from '../../web/pay/language.ts';
-import { messages } from '../../web/pay/messages/index.ts';
+import { messages, sayIn } from '../../web/pay/messages/index.ts';
 import { isDue } from '../../web/pay/model.ts';
+import { lengthOf } from '../../web/pay/outcome.ts';
 import { payPage } from '../../web/pay/page.ts';
 import { type Visitor, visitor } from '../support/chromium.ts';
 import { cutOff, obstacles, standingOut } from '../support/obstacles.ts';
@@ -162,7 +163,7 @@ describe('what pages of payments say', () => {
       /pay --sender GBRPYHIL\S+ --amount 100100000 --memo 00112233445566778899aabbccdd/,
     ],
     timeUp: [/Do not send anything now/],
-    detected: [/Seen on Base. You can close this page/],
+    detected: [/Detected on Base. You can close this page/],
     confirming: [/3 of 10/],
     confirmingByTag: [/Blocks on top: 3/],
     underpaid: [
@@ -180,19 +181,15 @@ describe('what pages of payments say', () => {
       /Tea House received10\.00 USDC on Ethereum/,
       /Back to Tea House/,
     ],
-    overpaid: [/1\.99 USDC more than asked arrived/],
-    expired: [/Send nothing to its address any more/],
-    late: [/The money came too late/, /can send it back/],
-    wrongToken: [/This payment takes USDC alone/, /can still be paid/],
-    wrongChain: [/takes USDC on Base/, /can still be paid/],
-    otherSender: [
-      /Only the account that was named for this payment can pay it/,
-      /can still be paid/,
-      /Call the contract/,
-    ],
+    overpaid: [/1\.99 USDC more than requested arrived/],
+    expired: [/Do not send anything to its address any more/],
+    late: [/The money arrived too late/, /can refund it/],
+    wrongToken: [/This payment accepts only USDC/, /can still be paid/],
+    wrongChain: [/accepts USDC on Base/, /can still be paid/],
+    otherSender: [/Only the account named for this payment can pay it/, /can still be paid/, /Call the contract/],
     tooLow: [/7\.50 USDC arrived, so the order is not paid/],
     refunding: [/on its way back/],
-    refunded: [/All that arrived has gone back/],
+    refunded: [/All the money that arrived has been refunded/],
   };
   for (const [name, patterns] of Object.entries(said)) {
     it(`${name}: what happens with the money, and whom to ask`, () => {
@@ -211,9 +208,9 @@ describe('what pages of payments say', () => {
     const bare = { name: null, logoUrl: null, colour: null, supportContact: null, returnUrl: 'https://shop.example/' };
     const said = (language: Language) =>
       documentOf(payPage({ ...payModel(stories.completed, language), shop: bare })).replaceAll(/<[^>]+>/g, '');
-    assert.match(said('en'), /The merchant has your money\..*Back to the merchant.*Ask the merchant, where/s);
-    assert.match(said('de'), /Das Geschäft hat Ihr Geld erhalten\..*Zurück zum Geschäft.*an das Geschäft, wo/s);
-    assert.match(said('es'), /La tienda ha recibido su dinero\..*Volver a la tienda.*Pregunte a la tienda/s);
+    assert.match(said('en'), /The merchant has your money\..*Back to the merchant.*Ask the merchant\. Show/s);
+    assert.match(said('de'), /Das Geschäft hat Ihr Geld erhalten\..*Zurück zum Geschäft.*an das Geschäft\. Zeigen/s);
+    assert.match(said('es'), /La tienda ha recibido su dinero\..*Volver a la tienda.*Contacte con la tienda/s);
     const named = documentOf(payPage({ ...payModel(stories.completed, 'en'), shop: { ...bare, name: 'iTea' } }));
     assert.match(named.replaceAll(/<[^>]+>/g, ''), /iTea has your money/);
   });
@@ -263,6 +260,24 @@ describe('messages', () => {
         assert.ok(!/[<>]/.test(own), name);
         if (language !== 'en' && english.length > 25) assert.notEqual(own, english, name);
       }
+    });
+  }
+
+  const durations: Readonly<Record<Language, readonly string[]>> = {
+    en: ['1 second', '2 minutes', '5 hours', '11 minutes', '100 hours'],
+    es: ['1 segundo', '2 minutos', '5 horas', '11 minutos', '100 horas'],
+    de: ['1 Sekunde', '2 Minuten', '5 Stunden', '11 Minuten', '100 Stunden'],
+    zh: ['1秒钟', '2分钟', '5小时', '11分钟', '100小时'],
+    ar: ['ثانية', 'دقيقتان', '5 ساعات', '11 دقيقة', '100 ساعة'],
+  };
+  for (const language of languages) {
+    it(`state a duration in ${language} in the plural form of its count`, () => {
+      const second_ms = 1_000;
+      const lengths = [1, 2 * 60, 5 * 3_600, 11 * 60, 100 * 3_600];
+      assert.deepEqual(
+        lengths.map((seconds) => lengthOf(sayIn(language), seconds * second_ms)),
+        durations[language],
+      );
     });
   }
 

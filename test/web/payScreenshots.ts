@@ -5,6 +5,7 @@
 import { mkdir } from 'node:fs/promises';
 import { chromium } from 'playwright-core';
 import { languages } from '../../web/pay/language.ts';
+import { installed } from '../support/chromium.ts';
 import { servePages } from './pageServer.ts';
 import { payPages } from './samples/payPages.ts';
 
@@ -15,7 +16,7 @@ await mkdir(folder, { recursive: true });
 const language = languages.find((known) => known === stated) ?? 'en';
 const pages = payPages(language);
 await using server = await servePages(pages);
-const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu'] });
+const browser = await chromium.launch({ executablePath: installed(), args: ['--no-sandbox', '--disable-gpu'] });
 for (const colorScheme of ['light', 'dark'] as const) {
   for (const width of widths) {
     const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme });

@@ -21,7 +21,7 @@ const detected = payPage(payModel(stories.detected, 'en'));
 /** A quarter of an hour is left of the payment, whose times are of the server's clock. */
 const waitingAt = (minutes: number) => payPage(payModel({ ...stories.waiting, at: p.minute(minutes) }, 'en'));
 
-const seen = (page: Page) => page.getByRole('heading', { name: 'Payment seen' });
+const seen = (page: Page) => page.getByRole('heading', { name: 'Payment detected' });
 const left = (page: Page) => page.getByRole('timer').textContent();
 
 /** @param time of the visitor's clock, which stands still until the spec moves it */
@@ -197,7 +197,7 @@ describe('the text that a payer signs for his refund', () => {
   it('is left to be pasted where the wallet has another account, or there is none', async () => {
     await signing(p.merchantWallet, async (page, server) => {
       await button(page).click();
-      await page.locator('#sign-told').getByText('The wallet has not signed').waitFor();
+      await page.locator('#sign-told').getByText('The wallet did not sign').waitFor();
       assert.equal(
         server.asked.some((each) => each.startsWith('POST')),
         false,

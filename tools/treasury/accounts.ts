@@ -85,7 +85,7 @@ const outcomeOf = (outcome: Awaited<ReturnType<typeof pausePayouts>>): Line => (
 export function addAccountVerbs(program: Command): void {
   program
     .command('show [chain]', { isDefault: true })
-    .description('what it holds and where its nonces stand')
+    .description('Print balances and nonces of each account.')
     .action((chain?: string) => run(chain, show));
 
   program
@@ -101,7 +101,7 @@ export function addAccountVerbs(program: Command): void {
 
   program
     .command('resume [chain]')
-    .description('sign payouts again; those that waited go on by themselves')
+    .description('Resume signing. Waiting payouts continue automatically.')
     .action((chain?: string) =>
       run(chain, async ({ handle, clock }, rail) =>
         outcomeOf(await resumePayouts({ handle, clock }, rail, operator())),

@@ -38,13 +38,13 @@ const bookOf = ({ handle, clock, config }: Core): AddressDeps => ({
 export function addAddressVerbs(program: Command): void {
   const book = program
     .command('addresses')
-    .description('where money may be sent: the address book')
+    .description('List the address book: the addresses that can receive withdrawals.')
     .option('--json', 'for machines')
     .action((how: Shown) => withCore((core) => addresses(core, how)));
 
   book
     .command('add <chain> <address>')
-    .description('usable after TREASURY_ADDRESS_COOLDOWN_HOURS')
+    .description('Add an address. It can be used after TREASURY_ADDRESS_COOLDOWN_HOURS.')
     .requiredOption('--label <name>', 'what you call it')
     .option('--memo <memo>', 'memo of the receiver: then it is part of the address')
     .action((chain: string, address: string, options: { label: string; memo?: string }) =>
@@ -53,7 +53,7 @@ export function addAddressVerbs(program: Command): void {
 
   book
     .command('remove <chain> <address>')
-    .description('at once; nothing more is signed for it')
+    .description('Remove an address at once. Nothing more is signed for it.')
     .option('--memo <memo>', 'memo of the receiver, where the book has one')
     .action((chain: string, address: string, options: { memo?: string }) =>
       withCore(async (core) => tell(await removeFromBook(bookOf(core), { chain, address, ...options }, operator()))),

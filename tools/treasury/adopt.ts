@@ -110,7 +110,7 @@ export function addAdoptVerb(program: Command): void {
   program
     .command('adopt <chain>')
     .description(
-      'transactions of the treasury that the log does not know, with what they did; --record has it go on behind them',
+      'List treasury transactions missing from the log. --record acknowledges them so the account can continue.',
     )
     .option('--record <hash|all>', 'record this one, or all of them')
     .option('--reason <reason>', 'what it was, for whoever asks later', reasonOf)

@@ -82,15 +82,15 @@ async function bury({ chains, workHandle: handle, clock }: Core, id: string, rea
 
 /** Adds `batches`, with `list`, `deploy`, `allow` and `bury`. */
 export function addBatchVerbs(program: Command): void {
-  const batches = program.command('batches').description('payouts that are put together (PAYOUT_BATCH_<chainId>)');
+  const batches = program.command('batches').description('Manages batches of payouts (PAYOUT_BATCH_<chainId>).');
   batches
     .command('list', { isDefault: true })
-    .description('the latest, and what became of them')
+    .description('List the latest batches and their results.')
     .option('--json', 'for machines')
     .action((how: Shown) => withCore((core) => list(core, how)));
   batches
     .command('deploy <chain>')
-    .description('put the contract that pays many on an EVM chain')
+    .description('Deploy the batch contract on an EVM chain.')
     .action((where: string) => ordered(where, orderPayMany));
   batches
     .command('allow <chain> <token> <amount>')

@@ -201,7 +201,9 @@ async function explain(core: Core, chains: readonly OpenChain[], reason: string)
 export function addBooksVerbs(program: Command): void {
   program
     .command('books [chain]')
-    .description('whether opening, receipts, payments and gas make up what each account holds; exit code 1 where not')
+    .description(
+      'Compare the balance of each account with opening, receipts, payments and gas. Exit code 1 on a difference.',
+    )
     .option('--json', 'for machines: smallest units', false)
     .option('--explain <reason>', 'you know what a recorded difference is: it counts from now on')
     .action((stated: string | undefined, { json, explain: reason }: { json: boolean; explain?: string }) =>

@@ -84,14 +84,14 @@ export function addOperationVerbs(program: Command): void {
       .option('--json', 'for machines');
 
   ordering(program.command('withdraw <chain> <token|coin> <amount>'))
-    .description('send money of the treasury to an address of the book')
+    .description('Send treasury money to an address of the address book.')
     .requiredOption('--to <address>', 'whom it goes to')
     .action((chain: string, asset: string, amount: string, options: Ordering & { to: string }) =>
       withCore((core) => order(core, { ...options, chain, asset, amount }, options)),
     );
 
   ordering(program.command('rebalance <chain> <token> <amount> <towards>'))
-    .description('the same to an address that leads to our account on another chain; it waits until the money is there')
+    .description('Send money through an address of the book to our account on another chain, and wait for its arrival.')
     .requiredOption('--via <address>', 'of a bridge or an exchange, in the book of the first chain')
     .action((chain: string, asset: string, amount: string, towards: string, options: Ordering & { via: string }) =>
       withCore((core) => order(core, { ...options, to: options.via, chain, asset, amount, towards }, options)),
@@ -99,12 +99,12 @@ export function addOperationVerbs(program: Command): void {
 
   program
     .command('approve <id>')
-    .description('agree to one that another operator ordered and that is above TREASURY_APPROVAL_USD')
+    .description('Approve an operation above TREASURY_APPROVAL_USD that another operator ordered.')
     .action((id: string) => withCore(async (core) => tell(await approve(core, id, operator()))));
 
   program
     .command('call-off <id>')
-    .description('have one not done; possible until it is signed')
+    .description('Cancel an operation that has not been signed.')
     .option('--reason <reason>', 'why, for whoever asks later', reasonOf, unsaid)
     .action((id: string, { reason }: { reason: string }) =>
       withCore(async (core) => tell(await callOff(core, id, reason, operator()))),
@@ -112,12 +112,12 @@ export function addOperationVerbs(program: Command): void {
 
   program
     .command('arrived <id> <hash>')
-    .description('of a rebalance: this transaction has brought its money to our account at the other end')
+    .description('Name the transaction that brought a rebalance to our account on the other chain.')
     .action((id: string, hash: string) => withCore((core) => arrived(core, id, hash)));
 
   program
     .command('operations')
-    .description('what was ordered, how it stands and its transactions; what is under way first')
+    .description('List operations with status and transactions, pending ones first.')
     .option('--json', 'for machines')
     .action((how: Shown) => withCore((core) => list(core, how)));
 }

@@ -197,12 +197,12 @@ function shown({ request, redeliveries, redeliverable, ...delivery }: DeliveryRe
 }
 
 const whyNot: Readonly<Record<NonNullable<DeliveryRecord['error']>, string>> = {
-  badUrl: 'The URL is none that can be called: nothing was sent.',
-  blockedAddress: 'Its address is not publicly reachable: nothing was sent.',
-  dns: 'The name of its host has no address.',
-  connection: 'The connection did not come about, or it broke.',
-  tls: 'Its certificate is not valid for its host.',
-  protocol: 'What came back was no HTTP.',
-  timeout: 'There was no answer within ten seconds.',
-  unknown: 'Nobody knows whether it arrived: the service stopped while it was sent, or is sending it now.',
+  badUrl: 'The URL is not valid. Nothing was sent.',
+  blockedAddress: 'The address of the host is not public. Nothing was sent.',
+  dns: 'The host name does not resolve.',
+  connection: 'Could not connect, or the connection broke.',
+  tls: 'The certificate is not valid for the host.',
+  protocol: 'The answer was not HTTP.',
+  timeout: 'No answer within 10 seconds.',
+  unknown: 'It is unknown whether it arrived: the service stopped while sending, or is sending it now.',
 };

@@ -18,18 +18,21 @@ export interface ErrorModel extends Outer {
 }
 
 const words: Readonly<Record<ErrorModel['status'], readonly [title: string, text: string]>> = {
-  400: ['This cannot be read', 'What was sent is not what the page sends. Go back, load it again, and try once more.'],
+  400: ['Invalid request', 'The page did not send this form. Go back, reload the page and try again.'],
   403: [
-    'This is not allowed',
-    'The request did not come from a page of this site, or you may not do this. Nothing was changed.',
+    'Not allowed',
+    'The request did not come from a page of this site, or you do not have the right to do this. Nothing was changed.',
   ],
-  404: ['There is nothing here', 'It never was here, or it belongs to an app that is not yours.'],
-  413: ['This is too much', 'What was sent is larger than what is taken here. Nothing was changed.'],
-  429: ['Too many at once', 'Somebody, perhaps not you, has asked too often from your address. Nothing was changed.'],
-  500: ['Something went wrong here', 'It is our mistake, and it is written down. Payments go on by themselves.'],
+  404: ['Not found', 'This page does not exist, or it belongs to another owner’s app.'],
+  413: ['Too large', 'The form or file is larger than the limit. Nothing was changed.'],
+  429: [
+    'Too many requests',
+    'Too many requests came from your network address, perhaps not all from you. Nothing was changed.',
+  ],
+  500: ['Something went wrong', 'Something went wrong on our side; we have logged it. Payments continue.'],
   503: [
-    'Not to be reached just now',
-    'A part of this service rests. Payments that are on their way are not lost: they go on as soon as it is back.',
+    'Temporarily unavailable',
+    'Part of the service is temporarily unavailable. No payment is lost: payments continue as soon as it is back.',
   ],
 };
 
@@ -44,7 +47,7 @@ export const errorPage = (model: ErrorModel): VNode => {
       <p>${model.message ?? text}</p>
       ${model.retryAfter_s !== null && html`<p>Try again in ${lengthText(1_000 * model.retryAfter_s)}.</p>`}
       <div class="controls">${linkButton(paths.home, 'To your apps', 'primary')}</div>
-      <p class="small muted">If you ask the operator, name request <span class="mono">${model.requestId}</span>.</p>
+      <p class="small muted">If you contact the operator, give the request id <span class="mono">${model.requestId}</span>.</p>
     </div></section></div>`,
   );
 };

@@ -63,11 +63,11 @@ export const settlementPage = (model: SettlementModel): VNode => {
 
 function changeText({ cooldown_hours, pending }: SettlementModel): string {
   const from = cooldown_hours > 0 ? `after ${lengthText(cooldown_hours * hour_ms)}` : 'at once';
-  const instead = pending ? ', and takes the place of the one that waits' : '';
+  const instead = pending ? ' and replaces the waiting change' : '';
   return [
-    `A change counts ${from}${instead}.`,
-    'You are told by mail and can cancel it until then: should somebody else get in here, your money does not go with them.',
-    'Payments that exist keep the wallet that they were created with.',
+    `A change takes effect ${from}${instead}.`,
+    'We e-mail you and you can cancel until then, so an intruder cannot redirect your money.',
+    'Existing payments keep the wallet that they were created with.',
   ].join(' ');
 }
 

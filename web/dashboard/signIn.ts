@@ -46,8 +46,8 @@ export const codePage = (model: CodeModel): VNode =>
         </div>
         ${model.mailboxUrl !== null && mailboxNote(model.mailboxUrl)}
       </section>
-      <p class="muted center">Nothing came? Look into the spam, or <a href=${paths.signIn}>ask for another code</a>. A
-      new code ends the old one.</p>
+      <p class="muted center">No e-mail? Check your spam folder, or <a href=${paths.signIn}>request another code</a>. A
+      new code replaces the old one.</p>
     </div>`,
   );
 

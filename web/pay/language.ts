@@ -42,7 +42,11 @@ export interface Say {
   text<N extends MessageName>(name: N, ...filled: Filled<N, string>): string;
   /** A day and a time in UTC, as the language writes it. */
   time(at: string): string;
+  /** A counted unit in the plural form that the language has for this count: Arabic has six. */
+  duration(count: number, unit: DurationUnit): string;
 }
+
+export type DurationUnit = 'second' | 'minute' | 'hour';
 
 /** Arabic dates come with marks between their numbers. Pages set the direction by elements, and show no marks. */
 const directionMarks = /[\u200e\u200f\u061c]/g;
@@ -68,6 +72,8 @@ export function createSay(language: Language, messages: Messages): Say {
     text: <N extends MessageName>(name: N, ...[values]: Filled<N, string>): string =>
       pieces<string>(messages[name], values, asWritten).join(''),
     time: (at: string): string => `${format.format(new Date(at)).replaceAll(directionMarks, '')} UTC`,
+    duration: (count: number, unit: DurationUnit): string =>
+      new Intl.NumberFormat(locales[language], { style: 'unit', unit, unitDisplay: 'long' }).format(count),
   });
 }
 

@@ -64,11 +64,10 @@ function transferLine(model: PayModel, name: Content, what: string, transaction:
   return fact(name, value);
 }
 
-/** One unit, rounded up. The clocks of two chains may differ: less than nothing is nothing. */
-export function lengthOf(say: Say, length_ms: number): Content {
+/** One unit, rounded up. The clocks of two chains may differ: less than one second counts as one second. */
+export function lengthOf(say: Say, length_ms: number): string {
   const seconds = Math.max(1, Math.ceil(length_ms / 1_000));
-  const count = (value: number) => ({ count: html`<bdi dir="ltr">${value}</bdi>` });
-  if (seconds < 100) return say('seconds', count(seconds));
-  if (seconds < 100 * 60) return say('minutes', count(Math.ceil(seconds / 60)));
-  return say('hours', count(Math.ceil(seconds / 3_600)));
+  if (seconds < 100) return say.duration(seconds, 'second');
+  if (seconds < 100 * 60) return say.duration(Math.ceil(seconds / 60), 'minute');
+  return say.duration(Math.ceil(seconds / 3_600), 'hour');
 }
