@@ -7,7 +7,8 @@ import { type KnownKey, type MerchantState, ofRegistered, worksAt } from './stat
 
 export const keyNameMax = 100;
 export const activeKeysMax = 50;
-const keysEverMax = 1_000;
+/** Keys in an app's whole life: its stream names each of them. */
+export const keysEverMax = 1_000;
 
 /** @param key its name already read */
 export function issueKey(state: MerchantState, key: IssuedKey, now: Instant): Decision<MerchantEvent> {

@@ -119,7 +119,7 @@ export const worksAt = ({ revoked, expiresAt }: KnownKey, now: Instant): boolean
   !revoked && (expiresAt === null || expiresAt > now);
 
 /** Far below what a stream may hold, so that what protects an app (to revoke, to cancel) is always possible. */
-const changesMax = 10_000;
+export const changesMax = 10_000;
 
 /** The events of an ordinary change of settings: for apps that exist, and not without end. */
 export function ofRegistered(

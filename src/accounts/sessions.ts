@@ -10,8 +10,8 @@ import { algorithm, type SigningKeys } from './signingKeys.ts';
 export const sessionLife_ms = 12 * hour_ms;
 export const sessionIdle_ms = 2 * hour_ms;
 const seenStep_ms = minute_ms;
-/** Of one person; beginning another ends the one that was seen longest ago. */
-const sessionsMax = 20;
+/** Sessions of one person. Beginning another one ends the one that was idle longest. */
+export const sessionsMax = 20;
 const userAgentMax = 200;
 
 /** Begins it now. */

@@ -4,7 +4,7 @@ import Type, { type Static } from 'typebox';
 import type { Refusal, RefusalCode } from '../../domain/decider.ts';
 import { oneOf } from './schemas/base.ts';
 
-/** Chooses between media types by a request's Accept header (RFC 9110, 12.5.1), in time that no header can make long. */
+// The Accept header (RFC 9110, 12.5.1) chooses between media types. No header can make that take long.
 
 /** Characters and ranges of the header that are read; the rest is ignored. Browsers send about 150 characters and 8 ranges. */
 const charactersMax = 1_000;
@@ -55,36 +55,36 @@ function matchOf(ranges: readonly Range[], type: string) {
 }
 
 const kinds = {
-  invalidRequest: [400, 'The request is not valid'],
-  codeWrong: [400, 'The code is another one'],
-  codeExpired: [400, 'The code can no longer be used'],
-  unauthenticated: [401, 'A valid API key is required'],
-  scope_insufficient: [403, 'The key’s scope does not cover this'],
+  invalidRequest: [400, 'Invalid request'],
+  codeWrong: [400, 'Wrong code'],
+  codeExpired: [400, 'Code expired'],
+  unauthenticated: [401, 'Valid API key required'],
+  scope_insufficient: [403, 'Scope of the API key is too narrow'],
   forbidden: [403, 'Not allowed'],
   registrationClosed: [403, 'Registration is closed'],
-  paymentNotFound: [404, 'No such payment'],
-  deliveryNotFound: [404, 'No such webhook delivery'],
-  handleNotFound: [404, 'No such merchant'],
-  notFound: [404, 'There is no such thing here'],
-  methodNotAllowed: [405, 'The endpoint has no such method'],
-  requestTimeout: [408, 'The request came too slowly'],
-  paymentNotUpdatable: [409, 'The payment’s status does not allow this'],
-  orderConflict: [409, 'The order has other terms'],
-  conflict: [409, 'The present state does not allow this'],
+  paymentNotFound: [404, 'Payment not found'],
+  deliveryNotFound: [404, 'Webhook delivery not found'],
+  handleNotFound: [404, 'Merchant not found'],
+  notFound: [404, 'Not found'],
+  methodNotAllowed: [405, 'Method not allowed'],
+  requestTimeout: [408, 'Request timed out'],
+  paymentNotUpdatable: [409, 'Not possible in the payment’s status'],
+  orderConflict: [409, 'This orderId was used with different terms'],
+  conflict: [409, 'Not possible in the current state'],
   settlementMissing: [409, 'The app has no settlement wallet'],
-  appIdTaken: [409, 'The app’s id is taken'],
-  deliveryNotRedeliverable: [409, 'This delivery is not redelivered'],
+  appIdTaken: [409, 'App id is taken'],
+  deliveryNotRedeliverable: [409, 'Delivery cannot be redelivered'],
   webhookUrlMissing: [409, 'The app has no webhook URL'],
-  refundAddressUnproven: [409, 'Nobody has proven where this money goes back to'],
-  refundExceedsHeld: [409, 'Less than that can go back'],
-  refundTooSmall: [409, 'It would not cover what sending it costs'],
-  payloadTooLarge: [413, 'The body is too large'],
-  unsupportedMediaType: [415, 'The body must be JSON'],
+  refundAddressUnproven: [409, 'Refund address is not proven'],
+  refundExceedsHeld: [409, 'Refund exceeds the refundable amount'],
+  refundTooSmall: [409, 'Refund does not cover its network cost'],
+  payloadTooLarge: [413, 'Request body too large'],
+  unsupportedMediaType: [415, 'Unsupported media type'],
   rateLimited: [429, 'Too many requests'],
-  headersTooLarge: [431, 'The request’s headers are too large'],
-  internal: [500, 'The service failed'],
-  routeUnavailable: [503, 'This route cannot be paid out at present'],
-  unavailable: [503, 'The service is not available at present'],
+  headersTooLarge: [431, 'Request headers too large'],
+  internal: [500, 'Internal error'],
+  routeUnavailable: [503, 'Route cannot be paid out right now'],
+  unavailable: [503, 'Service temporarily unavailable'],
 } as const satisfies Record<string, readonly [status: number, title: string]>;
 
 export type ErrorCode = keyof typeof kinds;

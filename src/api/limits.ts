@@ -2,17 +2,21 @@
 import { askingLimits, askingPlaces } from '../../commands/askingContracts.ts';
 import { openLinksMax } from '../../commands/links.ts';
 import { amountMax_usd } from '../../commands/paymentRequest.ts';
-import { activeKeysMax } from '../../domain/merchant/keys.ts';
+import { aboutMax } from '../../domain/credit.ts';
+import { activeKeysMax, keysEverMax } from '../../domain/merchant/keys.ts';
 import { embeddingSitesMax } from '../../domain/merchant/settings.ts';
+import { changesMax } from '../../domain/merchant/state.ts';
 import { choicesMax } from '../../domain/payment/choose.ts';
 import { lifetime_ms, lifetimeLeast_s, lifetimeMost_s } from '../../domain/payment/create.ts';
 import { metadataLevels, metadataMax_bytes } from '../../domain/payment/metadata.ts';
 import { registrationsMax } from '../../domain/payment/payins.ts';
+import { refundAddressesMax } from '../../domain/payment/refundAddress.ts';
+import { refundsMax } from '../../domain/payment/refundOrder.ts';
 import { alternativesMax, anyAmountLimits } from '../../domain/payment/sources.ts';
 import { previewCharacters, redeliveriesMax } from '../../domain/webhook.ts';
 import { codeLife_ms } from '../accounts/emails.ts';
 import { triesMax } from '../accounts/passcodes.ts';
-import { sessionIdle_ms, sessionLife_ms } from '../accounts/sessions.ts';
+import { sessionIdle_ms, sessionLife_ms, sessionsMax } from '../accounts/sessions.ts';
 import { pictureMax_bytes } from '../images/accepted.ts';
 import { defaultExportLimits } from './exports.ts';
 import { bodyMax_bytes, errorsMax, fieldsMax, formMax_bytes } from './input.ts';
@@ -34,9 +38,17 @@ const { min, max } = anyAmountLimits;
 /** What is limited, to how much, and what comes of more. */
 const limits: readonly (readonly [what: string, limit: string, beyond: string])[] = [
   ['a request’s body', `${count(bodyMax_bytes)} bytes`, '413 `payloadTooLarge`'],
-  ['its headers together', `${count(headersMax_bytes)} bytes`, '431 `headersTooLarge`'],
-  ['its headers’ arrival', seconds(defaultConnectionLimits.headersTimeout_ms), '408 `requestTimeout`'],
-  ['the whole request’s arrival', seconds(defaultConnectionLimits.requestTimeout_ms), '408 `requestTimeout`'],
+  ['a request’s headers together', `${count(headersMax_bytes)} bytes`, '431 `headersTooLarge`'],
+  [
+    'time until a request’s headers have arrived',
+    seconds(defaultConnectionLimits.headersTimeout_ms),
+    '408 `requestTimeout`',
+  ],
+  [
+    'time until a whole request has arrived',
+    seconds(defaultConnectionLimits.requestTimeout_ms),
+    '408 `requestTimeout`',
+  ],
   ['requests in progress, of one instance', count(defaultLimits.concurrentMax), busy],
   ['connections of one instance', count(defaultConnectionLimits.connectionsMax), 'closed'],
   ['connections of one address', count(defaultConnectionLimits.connectionsPerAddressMax), 'closed'],
@@ -46,47 +58,52 @@ const limits: readonly (readonly [what: string, limit: string, beyond: string])[
   ['requests of one app’s keys', perMinute(defaultRates.app), limited],
   ['payments created without a key, of one address', perMinute(defaultRates.keylessCreation), limited],
   ['open payments without a key, of one address', count(defaultRates.keylessOpen.requestsMax), limited],
-  ['those among them that are of one app', count(partOf(defaultRates.keylessOpen)), limited],
-  ['open payments of one app, whoever created them', count(defaultOpenLimits.openPerAppMax), limited],
-  ['those among them that were created without a key', count(defaultOpenLimits.keylessOpenPerAppMax), limited],
+  ['open payments without a key, of one address for one app', count(partOf(defaultRates.keylessOpen)), limited],
+  ['open payments of one app, with and without a key', count(defaultOpenLimits.openPerAppMax), limited],
+  ['open payments of one app that were created without a key', count(defaultOpenLimits.keylessOpenPerAppMax), limited],
   ['open payments with reusable links, of one app', count(defaultRates.linkOpen.requestsMax), limited],
-  ['those among them that one address created', count(partOf(defaultRates.linkOpen)), limited],
+  ['open payments with reusable links, of one app from one address', count(partOf(defaultRates.linkOpen)), limited],
   ['reusable links of one app that are open', count(openLinksMax), '409 `conflict`'],
   ['sites that may show payment pages in a frame, of one app', count(embeddingSitesMax), '400 `invalidRequest`'],
-  ['codes to sign in or register with, asked for from one address', perHour(defaultRates.signIn), limited],
-  ['such codes for one e-mail address', perHour(defaultRates.signInEmail), limited],
-  ['those among them that one address asks for', `${count(partOf(defaultRates.signInEmail))} an hour`, limited],
+  ['codes for sign-in or registration, requested from one address', perHour(defaultRates.signIn), limited],
+  ['codes for one e-mail address', perHour(defaultRates.signInEmail), limited],
   [
-    'such codes of six digits for one e-mail address',
+    'codes for one e-mail address, requested from one address',
+    `${count(partOf(defaultRates.signInEmail))} an hour`,
+    limited,
+  ],
+  [
+    'codes of six digits for one e-mail address',
     `${count(defaultRates.shortCodesEmail.requestsMax)} a day`,
     'eight digits',
   ],
-  ['such codes of six digits, of the installation', perHour(defaultRates.shortCodes), 'eight digits'],
+  ['codes of six digits, of the installation', perHour(defaultRates.shortCodes), 'eight digits'],
   [
-    'such codes in a browser that signed in before, instead of the two above',
+    'codes for a browser that signed in before (replaces the limits of an e-mail address)',
     perHour(defaultRates.signInKnown),
     limited,
   ],
   ['registrations from one address', perHour(defaultRates.registration), limited],
   ['mails of one kind to an app’s owner', `${count(defaultRates.notice.requestsMax)} a day`, 'not mailed'],
-  [
-    'a code’s life, and how often it may be tried',
-    `${codeLife_ms / 60_000} minutes, ${triesMax} times`,
-    '400 `codeExpired`',
-  ],
+  ['lifetime of a code, and tries', `${codeLife_ms / 60_000} minutes, ${triesMax} times`, '400 `codeExpired`'],
   ['a session', `${sessionLife_ms / 3_600_000} hours, ${sessionIdle_ms / 3_600_000} without a request`, '401'],
-  ['an app’s id that waits for proof of its owner’s e-mail', '1 hour', 'free again'],
-  ['requests of one app that wait for events', count(defaultListenerLimits.perApp), limited],
-  ['the same of one instance', count(defaultListenerLimits.perInstance), busy],
+  ['sessions of one person', count(sessionsMax), 'the one that was idle longest ends'],
+  ['an app id whose registration is not confirmed', 'reserved for 1 hour', 'released'],
+  ['waiting requests for events, of one app', count(defaultListenerLimits.perApp), limited],
+  ['waiting requests for events, of one instance', count(defaultListenerLimits.perInstance), busy],
   [
-    'open pages of one payment that are told its news',
+    'open pages of one payment with live updates',
     count(defaultPageListenerLimits.perPayment),
-    `${limited}; the page looks by itself every 5 s`,
+    `${limited}; the page reloads its state every 5 s`,
   ],
-  ['such pages open at one address', count(defaultPageListenerLimits.perAddress), `${limited}, the same`],
-  ['the same of one instance', count(defaultPageListenerLimits.perInstance), '503 `unavailable`, the same'],
-  ['signatures of one contract wallet that are checked at a time', count(askingPlaces.perContract), busy],
-  ['the same of one instance, of all contract wallets', count(askingPlaces.perInstance), busy],
+  ['open pages with live updates, of one address', count(defaultPageListenerLimits.perAddress), `${limited}, the same`],
+  [
+    'open pages with live updates, of one instance',
+    count(defaultPageListenerLimits.perInstance),
+    '503 `unavailable`, the same',
+  ],
+  ['signatures of one contract wallet checked at a time', count(askingPlaces.perContract), busy],
+  ['signatures of contract wallets checked at a time, of one instance', count(askingPlaces.perInstance), busy],
   [
     'what a contract wallet’s check may take, on each node',
     `${count(askingLimits.gas)} gas, ${seconds(askingLimits.time_ms)}, ${count(askingLimits.answer_bytes)} bytes`,
@@ -94,15 +111,15 @@ const limits: readonly (readonly [what: string, limit: string, beyond: string])[
   ],
   ['`wait` of the feed', `0 to ${waitMax_s} s`, '400'],
   ['exports of one app at a time', count(defaultExportLimits.perApp), limited],
-  ['the same of one instance', count(defaultExportLimits.perInstance), busy],
+  ['exports of one instance at a time', count(defaultExportLimits.perInstance), busy],
   ['a form of the dashboard', `${count(formMax_bytes)} bytes, ${fieldsMax} fields`, '413, 400'],
   [
     'a picture that is sent for a logo',
     `${count(pictureMax_bytes)} bytes, 16 megapixels`,
     '413 `payloadTooLarge`, 400',
   ],
-  ['`errors` of one answer', count(errorsMax), 'further ones are left out'],
-  ['`limit` of a list', `1 to ${pageMax}, else ${pageSize}`, '400'],
+  ['`errors` of one answer', count(errorsMax), 'further errors are omitted'],
+  ['`limit` of a list', `1 to ${pageMax}, default ${pageSize}`, '400'],
   ['`orderId`, `receiverMemo`', '128 characters; a memo on Stellar 28 bytes', '400'],
   ['`display.title`, `display.name`', '200 characters', '400'],
   ['`display.description`', '1,000 characters', '400'],
@@ -124,17 +141,22 @@ const limits: readonly (readonly [what: string, limit: string, beyond: string])[
   ['a payment’s life, by its source chain’s clock', `${lifetime_ms / 3_600_000} hour`, '`payment_expired`'],
   ['`expiresInSeconds`, a shorter life', `${lifetimeLeast_s} to ${lifetimeMost_s}`, '400'],
   [
-    'payins of a chain that are not large, together, before they are as deep as large ones must be',
+    'small payins of a chain that are confirmed early, together',
     '`EXPOSURE_USD_<chainId>` (10,000 USD, on Polygon 100,000)',
-    'what comes beyond is confirmed when it is as deep',
+    'further payins are confirmed at the depth of large ones',
   ],
-  ['chains and tokens that the payer of one payment may choose besides its own', count(alternativesMax), '400'],
-  ['choices of what to pay from, of one payment', count(choicesMax), '409; the page stays as it is'],
+  ['alternative sources of one payment', count(alternativesMax), '400'],
+  ['changes of the source of one payment', count(choicesMax), '409; the page stays as it is'],
   ['payin transactions registered with one payment', count(registrationsMax), '409 `paymentNotUpdatable`'],
+  ['refunds of one payment', count(refundsMax), '409 `conflict`'],
+  ['changes of the refund address of one sender', count(refundAddressesMax), '409 `conflict`'],
+  ['`about` of a cashback payment', `${aboutMax} characters`, '400'],
   ['POSTs of one webhook delivery', '1', 'never again'],
   ['redeliveries that follow a delivery', count(redeliveriesMax), '409 `deliveryNotRedeliverable`'],
   ['changes of one app’s settings', `${count(defaultRates.changes.requestsMax)} an hour`, limited],
+  ['changes of one app’s settings in its life', count(changesMax), '403 `forbidden`: ask the operator for another app'],
   ['API keys that work, of one app', count(activeKeysMax), '403 `forbidden`'],
+  ['API keys of one app in its life', count(keysEverMax), '403 `forbidden`: ask the operator for another app'],
   ['redeliveries of one app', perMinute(defaultRates.redelivery), limited],
   ['test webhooks of one app', perMinute(defaultRates.webhookTest), limited],
   ['a webhook’s answer', '10 s, any 2xx', 'the delivery is `exhausted`'],

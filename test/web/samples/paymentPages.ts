@@ -190,7 +190,7 @@ export const paymentPages = (frame: Frame, say: Say): Readonly<Record<string, VN
       { ...held(0n), amount: 5_000_000n, networkFee: 50_000n, receiver: { address: payer, memo: null }, proof: null },
     ],
     order: { scope: 'all', key: 'k', challenge: 'c' },
-    form: { values: {}, errors: { code: 'The code is another one: 4 more tries.' } },
+    form: { values: {}, errors: { code: 'Wrong code: 4 more tries.' } },
     mailboxUrl: 'http://localhost:8025',
   }),
   newLink: newLinkPage({ ...frame, nonce, form: emptyForm, chains, settlement: settled, asksReceiver: false }),
