@@ -17,6 +17,7 @@ import { refusalKind } from '../../src/chains/evm/payouts/rail.ts';
 import { RpcFailed } from '../../src/chains/evm/rpc.ts';
 import { isSwitchedOff, meaningOf } from '../../src/chains/node/jsonRpc.ts';
 import { keyOf } from '../support/anvil.ts';
+import { patience_ms } from '../support/patience.ts';
 import { describeOnReal, realNodes } from '../support/realNodes.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 import { type Nodes, post } from './comparison.ts';
@@ -50,8 +51,8 @@ const [waitingKey, payingKey, poorKey] = [keyOf(6_001), keyOf(6_002), keyOf(6_00
 const addressOf = (key: Hex): Address => privateKeyToAccount(key).address;
 const ether = 10n ** 18n;
 const seed = Number(process.env['COMPARE_SEED'] || randomInt(2 ** 31));
-const polls = 150;
 const poll_ms = 200;
+const polls = patience_ms / poll_ms;
 
 describe('the differences between anvil and geth', () => {
   const root = new URL('../../', import.meta.url);

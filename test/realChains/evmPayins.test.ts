@@ -6,14 +6,15 @@ import { endowOnGeth } from '../../sandbox/realNodes/geth.ts';
 import { createEvmIngester } from '../../src/chains/evm/payins/ingester.ts';
 import { evmConfig, observe } from '../chains/evm/world.ts';
 import { accountOf, keyOf } from '../support/anvil.ts';
+import { patience_ms } from '../support/patience.ts';
 import { describeOnReal, startRealGeth } from '../support/realNodes.ts';
 import { post } from './comparison.ts';
 import { signed } from './evmTransactions.ts';
 
 const usdc = (findToken(chainOf(1), 'USDC') ?? assert.fail('Ethereum has USDC')).address as Address;
 const payer = 6_020;
-const polls = 150;
 const poll_ms = 200;
+const polls = patience_ms / poll_ms;
 
 describeOnReal(['GETH'], 'EVM payins', () => {
   let rpcUrl: string;

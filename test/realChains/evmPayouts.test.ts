@@ -11,6 +11,7 @@ import { BroadcastRefused, type Fate, PayoutBlocked, type TransferOrder } from '
 import { signedBy } from '../chains/evm/payouts/signing.ts';
 import { evmConfig } from '../chains/evm/world.ts';
 import { accountOf, keyOf, treasury } from '../support/anvil.ts';
+import { patience_ms } from '../support/patience.ts';
 import { describeOnReal, startRealGeth } from '../support/realNodes.ts';
 import { post } from './comparison.ts';
 import { gwei, signed } from './evmTransactions.ts';
@@ -24,8 +25,8 @@ const order: TransferOrder = {
   receiverMemo: null,
   amount: 1_000_001n,
 };
-const polls = 150;
 const poll_ms = 200;
+const polls = patience_ms / poll_ms;
 
 describeOnReal(['GETH'], 'EVM payouts', () => {
   let rpcUrl: string;

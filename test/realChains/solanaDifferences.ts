@@ -56,6 +56,17 @@ export const meantDifferences: readonly MeantDifference[] = [
     reason: 'there are no validators; the spec compares blocks without votes and rewards',
   },
   {
+    method: '`getSignatureStatuses`, `sendTransaction`',
+    real: 'a list in place of the last parameter is read as its fields, in the order of the source',
+    sandbox: 'a list is refused as the wrong type (-32602)',
+    reason: 'no client sends one; the order of fields is no part of the documented interface',
+    explains: ({ method, params }, { path }) =>
+      ['getSignatureStatuses', 'sendTransaction'].includes(method) &&
+      Array.isArray(params) &&
+      Array.isArray(params[1]) &&
+      path.startsWith('.body'),
+  },
+  {
     method: '`getTransaction`, `simulateTransaction`',
     real: 'compute units of the deployed programs; the memo program logs one line',
     sandbox: 'units and logs of the programs that LiteSVM carries, a few per cent off; the memo program logs two lines',

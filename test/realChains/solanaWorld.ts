@@ -17,6 +17,7 @@ import {
 import { usdc } from '../../sandbox/solana/usdc.ts';
 import { signedAsVersionOne } from '../../sandbox/solana/versionOne.ts';
 import { tokenAccount, toWeb3, transferInstructions } from '../../sandbox/solana/wallet.ts';
+import { patience_ms } from '../support/patience.ts';
 import { jsonHeaders } from './comparison.ts';
 
 export interface Reply {
@@ -31,8 +32,8 @@ export async function call(url: string, method: string, params: readonly unknown
   return (await response.json()) as Reply;
 }
 
-const polls = 300;
 const poll_ms = 50;
+const polls = patience_ms / poll_ms;
 
 /** Waits until a transaction is confirmed, or final. @throws Error after 15 s */
 export async function confirmed(url: string, signature: string, level?: 'finalized'): Promise<void> {

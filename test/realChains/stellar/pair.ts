@@ -1,4 +1,5 @@
 /** An imitated and a real Stellar network with the same accounts, made by the same transactions. */
+
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -24,6 +25,7 @@ import { payin } from '../../../contracts/stellar/artifacts/payin.ts';
 import { closeLedgers } from '../../../sandbox/stellar/controls.ts';
 import { startStellar } from '../../../sandbox/stellar/start.ts';
 import { onStop } from '../../support/hooks.ts';
+import { patience_ms } from '../../support/patience.ts';
 import { freeze } from '../../support/processTable.ts';
 import { startRealStellar } from '../../support/realNodes.ts';
 import { addressArg } from '../../support/stellar.ts';
@@ -86,8 +88,8 @@ export const passphrase = Networks.PUBLIC;
 /** Owns all lumens of both networks. */
 const root = Keypair.fromRawEd25519Seed(createHash('sha256').update(passphrase).digest());
 const ledger_ms = 1_000;
-const polls = 150;
 const poll_ms = 100;
+const polls = patience_ms / poll_ms;
 /** A transaction holds no more signatures. */
 const signaturesMax = 20;
 const startingBalance = '1000';
