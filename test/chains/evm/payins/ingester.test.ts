@@ -45,7 +45,7 @@ describe('EVM ingester', () => {
     });
 
     it('several transfers of a block and a transaction, each once, by its place in its own receipt', async () => {
-      await Promise.all([world.send(customer, 1n), world.send(customer, 2n), world.send(customer, 4n)]);
+      for (const amount of [1n, 2n, 4n]) await world.send(customer, amount);
       await world.mine(1);
       const head = await observe(ingesterOf([world.rpcUrl]), 'head');
       await head.follow();

@@ -150,7 +150,7 @@ describe('an EVM node', () => {
 describe('receipts of EVM payins that come together', () => {
   it('are asked for by their block, and one by one of a node that does not tell those of a block', async () => {
     const world = await createWorld(8453);
-    await Promise.all([world.send(customer, 1n), world.send(customer, 2n), world.send(customer, 4n)]);
+    for (const amount of [1n, 2n, 4n]) await world.send(customer, amount);
     await world.mine(1);
     for (const refuses of [false, true]) {
       const node = await startProxy(world.rpcUrl, (method, params, forward) =>
