@@ -1,7 +1,7 @@
 /** What an operator is to know of a chain and its nodes: each node is asked for itself, seldom, behind everything that is urgent. */
 import type { Chain } from '../../domain/chains.ts';
 import type { Instant } from '../../domain/time.ts';
-import { inParallel } from '../lib/mapLimit.ts';
+import { inParallel } from '../lib/inParallel.ts';
 import { type ChainNode, RpcFailed } from './node/jsonRpc.ts';
 import type { ChainRpc } from './node/nodes.ts';
 

@@ -1,5 +1,5 @@
 /** How a family's history of an account is read a page at a time: range by range, each page ending with a block. */
-import { higher, lower } from '../lib/mapLimit.ts';
+import { higher, lower } from '../lib/inParallel.ts';
 import type { AccountTransaction, HistoryAsked, HistoryPage } from './ports.ts';
 
 export interface BlockRange {

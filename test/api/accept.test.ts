@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { errorType, prefersHtml } from '../../src/api/errors.ts';
+import { prefersHtml } from '../../src/api/accept.ts';
+import { errorType } from '../../src/api/errors.ts';
 import { startWorld } from './world.ts';
 
 /** As large as headers may be together. */

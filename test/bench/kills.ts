@@ -1,6 +1,6 @@
 /** An instance of each role is killed while requests come and payments are paid: what was acknowledged and is not there. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { inParallel } from '../../src/lib/mapLimit.ts';
+import { inParallel } from '../../src/lib/inParallel.ts';
 import { openEventStore } from '../../src/store/client.ts';
 import { settled } from './create.ts';
 import { createPayment, orderOf, payEach, untilPaidOut } from './payments.ts';

@@ -1,6 +1,6 @@
 /** Many payments' pages open at one service, and then everybody pays at once: how soon each page is told what happened. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { inParallel } from '../../src/lib/mapLimit.ts';
+import { inParallel } from '../../src/lib/inParallel.ts';
 import { openEventStore } from '../../src/store/client.ts';
 import { loadText, memory_MiB, ownCpuSeconds } from './machine.ts';
 import { type OpenPage, openPage } from './payers.ts';

@@ -1,6 +1,6 @@
 /** How many payouts a second one account of one EVM chain makes, by how far away its node is and how often the chain has a block. */
 import { outstandingMax } from '../../domain/treasury/state.ts';
-import { inParallel } from '../../src/lib/mapLimit.ts';
+import { inParallel } from '../../src/lib/inParallel.ts';
 import { loadText } from './machine.ts';
 import { createPayment, payEach, timeOf, untilPaidOut } from './payments.ts';
 import { openSendingNode } from './sendingNode.ts';

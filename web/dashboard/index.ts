@@ -1,8 +1,8 @@
 /** The dashboard: pages for people under /dashboard, and `/`, which leads there. */
 
 import { type RequestHandler, Router } from 'express';
+import { prefersHtml } from '../../src/api/accept.ts';
 import type { Pages } from '../../src/api/app.ts';
-import { prefersHtml } from '../../src/api/errors.ts';
 import { contentSecurityPolicy, localsOf } from '../../src/api/middleware.ts';
 import { answerOtherMethods, type Gate, send } from '../../src/api/router.ts';
 import { documentOf } from '../parts/html.ts';

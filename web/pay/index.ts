@@ -1,7 +1,8 @@
 /** The pages of payments under /pay, and of reusable links under /link: for people with a link, without cookies, readable by nobody else. */
 import { type Request, type RequestHandler, Router } from 'express';
+import { prefersHtml } from '../../src/api/accept.ts';
 import type { Pages } from '../../src/api/app.ts';
-import { prefersHtml, statusOfError } from '../../src/api/errors.ts';
+import { statusOfError } from '../../src/api/errors.ts';
 import { contentSecurityPolicy, localsOf } from '../../src/api/middleware.ts';
 import { createPageRouter, type PageRouterDeps } from '../dashboard/router.ts';
 import { html } from '../dashboard/send.ts';

@@ -1,5 +1,5 @@
 /** How deep a block must be to count as final: by its chain's time, by a node's tag, by the blocks on top of it. */
-import { lower } from '../../lib/mapLimit.ts';
+import { lower } from '../../lib/inParallel.ts';
 import type { Depth, FinalityTag } from './config.ts';
 import { type Header, knownHeader } from './reads.ts';
 import type { EvmNode } from './rpc.ts';

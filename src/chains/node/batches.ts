@@ -1,7 +1,7 @@
 /** Several calls in one request, as many as the node takes (JSON-RPC 2.0, section 6). Its refusals teach how many. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { inParallel } from '../../lib/mapLimit.ts';
+import { inParallel } from '../../lib/inParallel.ts';
 import { AnswerTooLarge, createPost, type Reply } from './http.ts';
 import {
   costOf,

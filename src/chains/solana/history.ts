@@ -1,6 +1,6 @@
 /** What its transactions did to a wallet and its token accounts, as the nodes' lists and the balances around each transaction tell it. */
 import { instant } from '../../../domain/time.ts';
-import { inParallel } from '../../lib/mapLimit.ts';
+import { inParallel } from '../../lib/inParallel.ts';
 import { readPage } from '../historyPages.ts';
 import { agreedStanding } from '../money/standing.ts';
 import {

@@ -1,5 +1,5 @@
 /** What the adapter asks of a node about the chain and its accounts, as typed values. transactions.ts asks about transactions. */
-import { inParallel, lower } from '../../lib/mapLimit.ts';
+import { inParallel, lower } from '../../lib/inParallel.ts';
 import {
   ask,
   type ChainNode,

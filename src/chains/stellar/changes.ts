@@ -1,7 +1,7 @@
 /** What a transaction did to an account, as its events tell it, and what it paid for it. */
 
 import { Asset, xdr } from '@stellar/stellar-sdk';
-import { lower } from '../../lib/mapLimit.ts';
+import { lower } from '../../lib/inParallel.ts';
 import { ask } from '../node/jsonRpc.ts';
 import { type AccountTransaction, type Change, coin } from '../ports.ts';
 import { type StellarConfig, stellarChain } from './config.ts';

@@ -1,7 +1,7 @@
 /** What its transactions did to an account. Every movement of an asset, classic ones and fees too, is an event (CAP-67). */
 import { xdr } from '@stellar/stellar-sdk';
 import { instant } from '../../../domain/time.ts';
-import { inParallel } from '../../lib/mapLimit.ts';
+import { inParallel } from '../../lib/inParallel.ts';
 import { type BlockRange, type Happened, readPage } from '../historyPages.ts';
 import { agreedStanding } from '../money/standing.ts';
 import {

@@ -1,6 +1,6 @@
 /** Reads blocks again that were read, or missed, before: what they paid to us is recorded where the log does not have it yet. */
 import type { Pass, ScannedRange } from '../../../commands/chainPorts.ts';
-import { lower } from '../../lib/mapLimit.ts';
+import { lower } from '../../lib/inParallel.ts';
 import { type HandledTransfer, handleRange, holdsAnything, type Outcome, type RangeDeps } from './range.ts';
 
 export interface RescanDeps extends RangeDeps {

@@ -189,7 +189,7 @@ function termsIn(payment: PaymentState, { key }: Owed): Terms {
 // Crash after BatchOpened: the next worker asks the members. After some PayoutBatched: the same; who has joined stays so. After
 // BatchGathered: it is signed. After BatchSigned, or some PayoutSigned: the others get the same bytes, which nobody has sent. After
 // BatchConfirmed, BatchDied, BatchOrphaned or BatchDissolved, or some of the members' events: the others get theirs. A member that is
-// left behind, because it joined while the batch was closed without it, copies what the batch decided by itself (owners/payments.ts).
+// left behind, because it joined while the batch was closed without it, copies what the batch decided by itself.
 
 export function batchOwner(deps: PaymentDeps): TransferOwner {
   const { clock } = deps;

@@ -2,7 +2,7 @@
  * What the watcher of heads and the passes of a chain know of its blocks together, so that none asks a node for what another has just
  * read. A block's hash names its parent: from a node's newest block back, each block that is known by its hash is on that node's chain.
  */
-import { higher, inParallel } from '../../../lib/mapLimit.ts';
+import { higher, inParallel } from '../../../lib/inParallel.ts';
 import type { Pass } from '../../ports.ts';
 import type { FinalityTag } from '../config.ts';
 import { type Header, header, knownHeader } from '../reads.ts';

@@ -3,7 +3,7 @@
  * range is believed when a second node answers the same, and is read block by block otherwise.
  */
 import type { Chain } from '../../../../domain/chains.ts';
-import { higher, lower } from '../../../lib/mapLimit.ts';
+import { higher, lower } from '../../../lib/inParallel.ts';
 import { mostSaid } from '../../node/jsonRpc.ts';
 import type { Cursor } from '../../ports.ts';
 import { type Header, header, knownHeader, type LogsShown, type RawLog, transferLogs } from '../reads.ts';

@@ -1,6 +1,6 @@
 /** The blocks that a pass handled last. They reveal a fork, and name the blocks that the fork removed. */
 import { epochMs } from '../../../../domain/time.ts';
-import { higher } from '../../../lib/mapLimit.ts';
+import { higher } from '../../../lib/inParallel.ts';
 import type { Cursor, Pass, TransferLog } from '../../ports.ts';
 import { type Header, knownHeader } from '../reads.ts';
 import type { EvmNode } from '../rpc.ts';

@@ -1,7 +1,7 @@
 /** Moves the passes of one chain forward, each with its own cursor. */
 import { type Chain, chainOf } from '../../../../domain/chains.ts';
 import { epochMs, instant } from '../../../../domain/time.ts';
-import { higher, lower } from '../../../lib/mapLimit.ts';
+import { higher, lower } from '../../../lib/inParallel.ts';
 import { isShared, toldByEnough } from '../../node/agreement.ts';
 import type { Cursor, Ingester, Pass, ScannedRange } from '../../ports.ts';
 import type { EvmChainConfig } from '../config.ts';

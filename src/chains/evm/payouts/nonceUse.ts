@@ -1,6 +1,6 @@
 /** Which transaction used a nonce of an account: found by the states that a node still has, by its index, or by what the account sent. */
 import { epochMs, type Instant } from '../../../../domain/time.ts';
-import { higher } from '../../../lib/mapLimit.ts';
+import { higher } from '../../../lib/inParallel.ts';
 import { logsFrom, nonceAt, transactionBySender, transactionOf, transactionsAt } from '../accounts.ts';
 import { type Header, header, receiptOf } from '../reads.ts';
 import { type EvmNode, RpcFailed } from '../rpc.ts';

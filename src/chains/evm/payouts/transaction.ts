@@ -2,7 +2,7 @@
 import { type Address, encodeFunctionData, erc20Abi, type Hex } from 'viem';
 import type { Chain } from '../../../../domain/chains.ts';
 import { assert } from '../../../../domain/decider.ts';
-import { lower } from '../../../lib/mapLimit.ts';
+import { lower } from '../../../lib/inParallel.ts';
 import type { TransferOrder, Unsigned } from '../../ports.ts';
 import { flushCall, forwarderDeployment } from '../forwarder.ts';
 import { allowanceCall, payManyCall, payManyDeployment } from '../payMany.ts';

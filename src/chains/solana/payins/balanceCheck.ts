@@ -1,6 +1,6 @@
 /** Whether a look is worth its calls. While nothing changes, most polls are a glance: what deposits hold, and nothing else. */
 
-import { higher } from '../../../lib/mapLimit.ts';
+import { higher } from '../../../lib/inParallel.ts';
 import type { Watch } from '../../family.ts';
 import { slotOf } from '../reads.ts';
 import type { SolanaRpc } from '../rpc.ts';

@@ -1,6 +1,6 @@
 /** Looks at a page of deposits: their balances are read, and the transactions of those that changed. */
 
-import { higher, inParallel } from '../../../lib/mapLimit.ts';
+import { higher, inParallel } from '../../../lib/inParallel.ts';
 import type { Answered, ChainNode, RpcCall } from '../../node/jsonRpc.ts';
 import type { TransferLog, Unreadable } from '../../ports.ts';
 import { callsAtOnce } from '../config.ts';

@@ -1,6 +1,6 @@
 /** Moves the passes over Solana, look by look: each reads so many deposits at most, whoever made how many. */
 import { instant } from '../../../../domain/time.ts';
-import { higher, lower } from '../../../lib/mapLimit.ts';
+import { higher, lower } from '../../../lib/inParallel.ts';
 import type { Watch, WatchedDeposit } from '../../family.ts';
 import { isShared, type ShownTransfers } from '../../node/agreement.ts';
 import { RpcFailed } from '../../node/jsonRpc.ts';

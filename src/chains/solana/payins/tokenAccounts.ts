@@ -1,7 +1,7 @@
 /** The token accounts of deposits: where they are and what they hold. */
 
 import { boundedMap } from '../../../lib/cache.ts';
-import { inParallel, lower } from '../../../lib/mapLimit.ts';
+import { inParallel, lower } from '../../../lib/inParallel.ts';
 import { ask, list, object, RpcFailed, text, whole } from '../../node/jsonRpc.ts';
 import type { StrayTokens } from '../../ports.ts';
 import { callsAtOnce, solanaChain } from '../config.ts';

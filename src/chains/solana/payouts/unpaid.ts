@@ -1,7 +1,7 @@
 /** Whether the chain shows a payout already that the log is about to make: without nonces, nothing else tells that the log is an old copy. */
 
 import { boundedMap } from '../../../lib/cache.ts';
-import { inParallel } from '../../../lib/mapLimit.ts';
+import { inParallel } from '../../../lib/inParallel.ts';
 import { nodesNeeded } from '../../node/agreement.ts';
 import { type ChainNode, RpcFailed } from '../../node/jsonRpc.ts';
 import { type ChainRpc, ChainUnavailable } from '../../node/nodes.ts';

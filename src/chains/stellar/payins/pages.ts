@@ -1,5 +1,5 @@
 /** Reads the events of a range of ledgers from one node, and never believes a short answer. */
-import { lower } from '../../../lib/mapLimit.ts';
+import { lower } from '../../../lib/inParallel.ts';
 import { askEach } from '../../node/jsonRpc.ts';
 import { feesOf, type Ledgers, mustBeQuiet } from '../changes.ts';
 import {
