@@ -1,4 +1,4 @@
-/** The architecture as rules: a pure domain in the middle, the world at the edge, one place that wires. docs/architecture.md has the picture. */
+/** The architecture as rules: a pure domain in the middle, the world at the edge, one place that wires. docs/explain/architecture.md has the picture. */
 const only = (name, from, allowed, comment) => ({
   name, comment, severity: 'error',
   from: { path: from },
@@ -8,8 +8,8 @@ const only = (name, from, allowed, comment) => ({
 const family = '^src/chains/((?!node/|money/)[^/]+)/';
 /** Everything that ships. */
 const product = '^(domain|commands|projections|queries|src|web|tools)/';
-const { rooms, wiring } = require('./docs/rooms.json');
-/** A room imports itself and what docs/rooms.json allows. A room inside another has a rule of its own. */
+const { rooms, wiring } = require('./docs/generate/rooms.json');
+/** A room imports itself and what docs/generate/rooms.json allows. A room inside another has a rule of its own. */
 const ofRooms = rooms.map(({ path, may }) => {
   const inside = rooms.filter((other) => other.path.startsWith(`${path}/`)).map((other) => `^${other.path}/`);
   return {

@@ -22,6 +22,9 @@ COPY queries queries
 COPY src src
 COPY tools tools
 COPY web web
+COPY docs/start docs/start
+COPY docs/integrate docs/integrate
+COPY docs/reference docs/reference
 USER node
 VOLUME /data
 EXPOSE 3000

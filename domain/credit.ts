@@ -185,7 +185,7 @@ export const isExpired = (signedAt: Instant, now: Instant): boolean =>
   Math.abs(epochMs(now) - epochMs(signedAt)) > tolerance_ms;
 
 /**
- * The text that a buyer signs to pay out of credit; docs/cashback.md states the rule for those who build it elsewhere.
+ * The text that a buyer signs to pay out of credit; docs/integrate/cashback.md states the rule for those who build it elsewhere.
  *
  * One line for each field, in this order, its value in JSON: no value can pretend to be another line, so two different requests never
  * share a text. Only printable ASCII: every wallet shows and signs the same bytes.

@@ -9,7 +9,7 @@ export interface AppEvent {
   /** Its place among the app's events: 1, 2, 3, … without a gap, the same after every rebuild. Saved, it is where to read on. */
   readonly ordinal: string;
   readonly eventId: string;
-  /** As the log names it (docs/events.md), also types that this version does not know. */
+  /** As the log names it (docs/reference/events.md), also types that this version does not know. */
   readonly type: string;
   readonly paymentId: string;
   readonly orderId: string | null;

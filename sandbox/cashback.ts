@@ -1,4 +1,4 @@
-/** `npm run cashback -- message|sign …`: the text that a buyer signs to pay by credit, and the request that pays; docs/cashback.md. */
+/** `npm run cashback -- message|sign …`: the text that a buyer signs to pay by credit, and the request that pays; docs/integrate/cashback.md. */
 import { Command, InvalidArgumentError } from 'commander';
 import { messageText } from '../domain/credit.ts';
 import { keepKeys } from './keys.ts';

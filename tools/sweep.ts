@@ -209,7 +209,8 @@ async function recoverOnSolana(
   feePayerKey: string,
   signal: AbortSignal,
 ): Promise<void> {
-  if (!deposit?.salt) throw new Error('the payment has no deposit on Solana: see "Other tokens" in docs/sweeps.md');
+  if (!deposit?.salt)
+    throw new Error('the payment has no deposit on Solana: see "Other tokens" in docs/operate/sweeps.md');
   const [{ deps }] = chosenChains(core, 'solana') as readonly [Chosen, ...Chosen[]];
   const recovered = deps.sweep.recoverTokens?.({ address: deposit.address, salt: deposit.salt }, feePayerKey, signal);
   let count = 0;
@@ -222,7 +223,7 @@ async function recoverOnSolana(
 
 /** Only prints: any account may flush a deposit, and a flush pays the treasury alone. */
 function printRecovery(core: Core, evm: Deposit | undefined, token: string): void {
-  if (!evm?.salt) throw new Error('the payment has no EVM deposit: see "Other tokens" in docs/sweeps.md');
+  if (!evm?.salt) throw new Error('the payment has no EVM deposit: see "Other tokens" in docs/operate/sweeps.md');
   const [{ deps }] = chosenChains(core, 'evm') as readonly [Chosen, ...Chosen[]];
   const treasury = deps.sweep.account;
   const call = deps.sweep.recoveryCall?.({ address: evm.address, salt: evm.salt }, token);

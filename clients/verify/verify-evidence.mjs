@@ -5,7 +5,7 @@
  *   node verify-evidence.mjs [--key <public key as hex>] <file>...
  *
  * A file is an evidence pack, or heads as /payment-api/proof/heads and /payment-api/proof/head answer them. Everything here is written anew
- * from docs/evidence.md: it shares no code with what it checks.
+ * from docs/audit/evidence.md: it shares no code with what it checks.
  */
 
 const packFormat = 'payment-intents evidence v1';

@@ -26,7 +26,7 @@ export class HeadKeyMissing extends Error {
   override readonly name = 'HeadKeyMissing';
   constructor(publicKey: string) {
     super(
-      `heads are signed with key ${publicKey}, and none of that is here: set HEADS_KEY_OLD to it, so that it signs for the new one (docs/evidence.md, "Another key")`,
+      `heads are signed with key ${publicKey}, and none of that is here: set HEADS_KEY_OLD to it, so that it signs for the new one (docs/audit/evidence.md, "Another key")`,
     );
   }
 }

@@ -98,7 +98,7 @@ export const waitAnswers: Readonly<Record<WaitReason, WaitAnswer>> = {
   },
   signedBefore: {
     why: 'What the signer signed before for the same money could still land besides.',
-    operator: 'Find that signature out (docs/signer.md): the log may have been set back.',
+    operator: 'Find that signature out (docs/operate/signer.md): the log may have been set back.',
   },
   treasuryBusy: {
     why: 'The account has as many transactions under way as it may have.',

@@ -93,7 +93,7 @@ export const payinSentences = {
   PayinRegistered: ({ txHash }: PaymentEventData<'PayinRegistered'>) =>
     `Somebody named transaction ${txHash} as the payin: it is looked for at once; that it was named proves nothing.`,
   RegisteredPayinEmpty: ({ txHash }: PaymentEventData<'RegisteredPayinEmpty'>, { deposits }: Payment) =>
-    `Transaction ${txHash} contains no accepted token for ${addressesIn(deposits)}: another token, a token account that the service does not read, or another receiver. Another token in the deposit can be recovered: docs/sweeps.md, "Other tokens".`,
+    `Transaction ${txHash} contains no accepted token for ${addressesIn(deposits)}: another token, a token account that the service does not read, or another receiver. Another token in the deposit can be recovered: docs/operate/sweeps.md, "Other tokens".`,
   PayinDetected: ({ transfer }: PaymentEventData<'PayinDetected'>, p: Payment) =>
     `${sum(transfer.amount, transfer.token)} were seen: ${placed(transfer)}. ${standing(p, transfer)}`,
   PayinOrphaned: ({ transferId: id }: PaymentEventData<'PayinOrphaned'>, p: Payment) =>

@@ -26,7 +26,7 @@ const options = new Command()
   .option('--seed <seed>', 'of orders and faults', '1')
   .option('--minutes <n>', 'how long payers keep coming', count, 10)
   .option('--keep', 'leave the data directory, with all logs')
-  .option('--write', 'write the summary into docs/chaos.md')
+  .option('--write', 'write the summary into docs/explain/chaos.md')
   .parse()
   .opts<Options>();
 
@@ -36,7 +36,7 @@ function count(text: string): number {
   throw new InvalidArgumentError('a whole number from 1 to 10000');
 }
 
-const document = new URL('../../docs/chaos.md', import.meta.url);
+const document = new URL('../../docs/explain/chaos.md', import.meta.url);
 const dataDir = mkdtempSync(join(tmpdir(), 'payment-intents-chaos-'));
 console.log(`data in ${dataDir}`);
 const chaos = await openChaosWorld(dataDir, (name) => console.log(`  ✓ ${name}`));

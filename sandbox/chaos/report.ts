@@ -1,4 +1,4 @@
-/** docs/chaos.md: the summary of one run. */
+/** docs/explain/chaos.md: the summary of one run. */
 import { cpus } from 'node:os';
 import { chainOf } from '../../domain/chains.ts';
 import type { Deliveries, Ended } from './check.ts';
@@ -24,7 +24,7 @@ const end = '<!-- end of last run -->';
 
 export function withRun(document: string, outcome: Outcome): string {
   const [from, to] = [document.indexOf(begin), document.indexOf(end)];
-  if (from < 0 || to < from) throw new Error(`docs/chaos.md has no place for the run: ${begin} … ${end}`);
+  if (from < 0 || to < from) throw new Error(`docs/explain/chaos.md has no place for the run: ${begin} … ${end}`);
   return `${document.slice(0, from + begin.length)}\n${summaryOf(outcome)}\n${document.slice(to)}`;
 }
 

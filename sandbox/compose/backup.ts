@@ -1,4 +1,4 @@
-/** Tools that write files, as docs/scale.md says they are run, a backup among them; and the way back from it when both stores are lost. */
+/** Tools that write files, as docs/operate/containers.md says they are run, a backup among them; and the way back from it when both stores are lost. */
 import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Tried, type Typed, tellTried, words } from './operator.ts';

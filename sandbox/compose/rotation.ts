@@ -1,4 +1,4 @@
-/** Another master key, as docs/scale.md says it is changed where a signer has a log of its own. */
+/** Another master key, as docs/operate/containers.md says it is changed where a signer has a log of its own. */
 import { type Tried, tellTried } from './operator.ts';
 import type { Project } from './project.ts';
 

@@ -31,7 +31,7 @@ export function realNodePrograms(env: NodeJS.ProcessEnv): RealNodePrograms {
 export function chosenRealNodes(env: NodeJS.ProcessEnv): RealNodePrograms {
   const programs = realNodePrograms(env);
   if (Object.keys(programs).length > 0) return programs;
-  throw new Error('--real-nodes needs a start program: set GETH, SOLANA or STELLAR (docs/real-chains.md)');
+  throw new Error('--real-nodes needs a start program: set GETH, SOLANA or STELLAR (docs/contribute/real-chains.md)');
 }
 
 /** Returns a port of 127.0.0.1 that is free together with the ports above it that the program uses. */

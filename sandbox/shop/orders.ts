@@ -135,7 +135,7 @@ const way: readonly PaymentStatus[] = [
 /** Whether it brings the order further: what comes twice, or behind what is newer, changes nothing. */
 export const isNews = ({ status }: Order, next: PaymentStatus): boolean => way.indexOf(next) > way.indexOf(status);
 
-/** The two statuses that mean: hand it over (docs/orders.md). */
+/** The two statuses that mean: hand it over (docs/integrate/orders.md). */
 export const isPaid = ({ status }: Order): boolean =>
   status === 'payment_payout_completed' || status === 'payment_completed';
 

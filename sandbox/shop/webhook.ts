@@ -1,4 +1,4 @@
-/** What the shop does with a POST to its webhook URL: first it checks who sent it, by the raw bytes, as docs/webhooks.md says. */
+/** What the shop does with a POST to its webhook URL: first it checks who sent it, by the raw bytes, as docs/integrate/webhooks.md says. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { verifyWebhook } from '../verifyWebhook.ts';
 import type { Keeper } from './keeper.ts';

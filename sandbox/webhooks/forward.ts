@@ -18,7 +18,7 @@ export interface Answered {
   readonly took_ms: number;
 }
 
-/** As long as the service waits (docs/webhooks.md). */
+/** As long as the service waits (docs/integrate/webhooks.md). */
 const patience_ms = 10_000;
 /** They tell of the connection that it came on. */
 const ofConnection: ReadonlySet<string> = new Set(['host', 'connection', 'transfer-encoding', 'keep-alive']);

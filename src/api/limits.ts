@@ -1,4 +1,4 @@
-/** Every limit that a caller can meet, for the OpenAPI document and for docs/limits.md. */
+/** Every limit that a caller can meet, for the OpenAPI document and for docs/reference/limits.md. */
 import { askingLimits, askingPlaces } from '../../commands/askingContracts.ts';
 import { openLinksMax } from '../../commands/links.ts';
 import { amountMax_usd } from '../../commands/paymentRequest.ts';

@@ -19,7 +19,7 @@ interface Vector {
   readonly signature: string;
 }
 
-const page = readFileSync(new URL('../../docs/cashback.md', import.meta.url), 'utf8');
+const page = readFileSync(new URL('../../docs/integrate/cashback.md', import.meta.url), 'utf8');
 const vectors = JSON.parse(/```json\n(\[[^`]*)```/.exec(page)?.[1] ?? '[]') as readonly Vector[];
 const shownText = /```text\n(Pay with cashback credit\nservice[^`]*)\n```/.exec(page)?.[1];
 const message: Omit<CashbackMessage, 'fromAddress'> = {

@@ -13,12 +13,12 @@ import { append, createWorld } from '../support/histories.ts';
 import { done, unpaid } from '../support/payments.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 
-const page = readFileSync(new URL('../../docs/auditors.md', import.meta.url), 'utf8');
+const page = readFileSync(new URL('../../docs/audit/reading-the-log.md', import.meta.url), 'utf8');
 const [read = '', links = ''] = [...page.matchAll(/```js\n([\s\S]*?)```/g)].map(([, code]) => code);
 const first = 'payment-0198f3c2-0000-8000-8000-000000000001';
 const other = 'payment-0198f3c2-0000-8000-8000-000000000002';
 
-describe('docs/auditors.md', () => {
+describe('docs/audit/reading-the-log.md', () => {
   it('reads events with the ordinary client and recomputes their links, and finds one that was changed', async () => {
     const directory = temporaryDirectory();
     writeFileSync(join(directory, 'read.mjs'), read);

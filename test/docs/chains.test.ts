@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { namesOf, weatherRows, withWeather } from '../../docs/weather.ts';
+import { namesOf, weatherRows, withWeather } from '../../docs/generate/weather.ts';
 import { quirkNames, quirks } from '../../sandbox/weather/quirks.ts';
 
-describe('docs/chains.md', () => {
+describe('docs/operate/chains.md', () => {
   it('has the table of what quirks of nodes do today', () => {
-    const committed = readFileSync(new URL('../../docs/chains.md', import.meta.url), 'utf8');
-    assert.equal(committed, withWeather(committed), 'docs/chains.md is stale: run `npm run docs` and commit it');
+    const committed = readFileSync(new URL('../../docs/operate/chains.md', import.meta.url), 'utf8');
+    assert.equal(
+      committed,
+      withWeather(committed),
+      'docs/operate/chains.md is stale: run `npm run docs` and commit it',
+    );
   });
 
   it('has every quirk, for every family whose nodes are known for it', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { clientTypes } from '../../docs/clientTypes.ts';
+import { clientTypes } from '../../docs/generate/clientTypes.ts';
 
 describe('clients/typescript/src/api.ts', () => {
   it('is what is generated from the OpenAPI document today', async () => {

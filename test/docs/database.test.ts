@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { databaseDocument, tableTypes } from '../../docs/database.ts';
+import { databaseDocument, tableTypes } from '../../docs/generate/database.ts';
 import type { Database } from '../../src/postgres/database.ts';
 import { freshDatabase } from '../support/postgres.ts';
 
-const committed = readFileSync(new URL('../../docs/database.md', import.meta.url), 'utf8');
+const committed = readFileSync(new URL('../../docs/reference/database.md', import.meta.url), 'utf8');
 
-describe('docs/database.md', () => {
+describe('docs/reference/database.md', () => {
   let database: Database;
   before(async () => {
     database = await freshDatabase();
@@ -14,7 +14,7 @@ describe('docs/database.md', () => {
 
   it('is what the database says of itself today', async () => {
     const today = await databaseDocument(database);
-    assert.equal(committed, `${today}\n`, 'docs/database.md is stale: run `npm run docs` and commit it');
+    assert.equal(committed, `${today}\n`, 'docs/reference/database.md is stale: run `npm run docs` and commit it');
   });
 
   it('is where the types of rows come from, too', async () => {

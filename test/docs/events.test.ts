@@ -1,13 +1,17 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { eventCatalogue } from '../../docs/catalogue.ts';
+import { eventCatalogue } from '../../docs/generate/catalogue.ts';
 import { streams } from '../../domain/streams.ts';
 
-const committed = readFileSync(new URL('../../docs/events.md', import.meta.url), 'utf8');
+const committed = readFileSync(new URL('../../docs/reference/events.md', import.meta.url), 'utf8');
 
-describe('docs/events.md', () => {
+describe('docs/reference/events.md', () => {
   it('is what the schemas say today', () => {
-    assert.equal(committed, `${eventCatalogue()}\n`, 'docs/events.md is stale: run `npm run docs` and commit it');
+    assert.equal(
+      committed,
+      `${eventCatalogue()}\n`,
+      'docs/reference/events.md is stale: run `npm run docs` and commit it',
+    );
   });
 
   it('explains every event and shows its fields', () => {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
+import { guides } from '../../web/guides/routes.ts';
 
 const root = new URL('../../', import.meta.url).pathname;
 const text = (file: string) => readFileSync(join(root, file), 'utf8');
@@ -20,9 +21,13 @@ describe('Dockerfile', () => {
       }
     }
     assert.deepEqual(
-      copied.filter((folder) => /^(sandbox|test|bench|docs)/.test(folder)),
+      copied.filter((folder) => /^(sandbox|test|docs\/(?!start|integrate|reference))/.test(folder)),
       [],
     );
+  });
+
+  it('copies the pages that the service shows as guides', () => {
+    for (const [name, folder] of Object.entries(guides)) assert.ok(inImage(`docs/${folder}/${name}.md`), name);
   });
 
   it('lets the build see exactly what it copies', () => {

@@ -46,7 +46,7 @@ describe('documentation', () => {
   for (const page of pages) {
     it(`${page} links to what exists`, () => {
       const links = [...text(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target]) => target as string);
-      for (const link of links.filter((target) => !/^https?:/.test(target))) {
+      for (const link of links.filter((target) => !/^(https?:|\/docs$)/.test(target))) {
         const [path, anchor] = link.split('#') as [string, string?];
         const target = path ? new URL(path, new URL(page, root)) : new URL(page, root);
         assert.ok(existsSync(target), `${link} does not exist`);

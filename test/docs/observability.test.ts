@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { parser } from '@prometheus-io/lezer-promql';
-import { alertRules, alertsOf, runbooks } from '../../docs/alerts.ts';
-import { business, type Dashboard, dashboardJson, operations } from '../../docs/dashboards.ts';
+import { alertRules, alertsOf, runbooks } from '../../docs/generate/alerts.ts';
+import { business, type Dashboard, dashboardJson, operations } from '../../docs/generate/dashboards.ts';
 import { openActive } from '../../projections/generations.ts';
 import { projectionSets } from '../../projections/sets.ts';
 import { openLines } from '../../src/chains/node/metrics.ts';
@@ -15,7 +15,7 @@ import { createLogger, createTelemetry } from '../../src/process/telemetry.ts';
 import { freshDatabase } from '../support/postgres.ts';
 
 const text = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
-const page = text('docs/operations.md');
+const page = text('docs/operate/operations.md');
 const alerts = alertsOf(page);
 const dashboards: readonly Dashboard[] = [operations, business];
 
@@ -61,7 +61,7 @@ const queries = [
 describe('observability', () => {
   it('is what npm run docs makes of the alarms that there are today', () => {
     assert.equal(text('deploy/observability/alerts.yml'), `${alertRules(page)}\n`, 'stale: npm run docs');
-    assert.equal(text('docs/runbooks.md'), `${runbooks(page)}\n`, 'stale: npm run docs');
+    assert.equal(text('docs/operate/runbooks.md'), `${runbooks(page)}\n`, 'stale: npm run docs');
     for (const dashboard of dashboards) {
       const file = `deploy/observability/grafana/dashboards/${dashboard.uid.replace('payments-', '')}.json`;
       assert.equal(text(file), `${dashboardJson(dashboard)}\n`, 'stale: npm run docs');
@@ -77,7 +77,7 @@ describe('observability', () => {
         `${name} has no rule`,
       );
     assert.equal(new Set(alerts.map(({ name }) => name.toLowerCase())).size, alerts.length);
-    const sections = [...text('docs/runbooks.md').matchAll(/^## (\w+)$/gm)].map(([, name]) => name);
+    const sections = [...text('docs/operate/runbooks.md').matchAll(/^## (\w+)$/gm)].map(([, name]) => name);
     assert.deepEqual(
       sections,
       alerts.map(({ name }) => name),

@@ -5,13 +5,13 @@ import { createLogger, createTelemetry } from '../../src/process/telemetry.ts';
 
 const root = new URL('../../', import.meta.url).pathname;
 const text = (file: string) => readFileSync(`${root}${file}`, 'utf8');
-const page = text('docs/operations.md');
+const page = text('docs/operate/operations.md');
 
 /** First cells of a section's table. */
 const listed = (section: string) =>
   [...(page.split(`\n## ${section}\n`)[1]?.split('\n## ')[0] ?? '').matchAll(/^\| `(\w+)/gm)].map(([, name]) => name);
 
-describe('docs/operations.md', () => {
+describe('docs/operate/operations.md', () => {
   it('explains every metric, and none that is gone', () => {
     const { registry } = createTelemetry(createLogger('silent'));
     openLines(registry);

@@ -1,8 +1,8 @@
-/** docs/security.md names rules by their files and specs by their titles: each has to be there, under that name. */
+/** docs/explain/security.md names rules by their files and specs by their titles: each has to be there, under that name. */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 
-const page = new URL('../../docs/security.md', import.meta.url);
+const page = new URL('../../docs/explain/security.md', import.meta.url);
 const text = readFileSync(page, 'utf8');
 
 interface Link {
@@ -13,7 +13,7 @@ interface Link {
 const linksIn = (markdown: string): readonly Link[] =>
   [...markdown.matchAll(/\[([^\]]+)\]\(([^)\s]+)\)/g)].map(([, label = '', target = '']) => ({ label, target }));
 
-const isSpec = ({ target }: Link): boolean => target.startsWith('../test/');
+const isSpec = ({ target }: Link): boolean => target.startsWith('../../test/');
 
 /** Rows of the tables whose columns are threat, rule and spec. */
 const rows = text
@@ -29,7 +29,7 @@ function titlesIn(target: string): readonly string[] {
   return [...calls].map(([, , title = '']) => title.replaceAll(/\\(.)/g, '$1'));
 }
 
-describe('docs/security.md', () => {
+describe('docs/explain/security.md', () => {
   it('has a rule in the code and a spec for each threat', () => {
     assert.ok(rows.length >= 40);
     for (const cells of rows) {

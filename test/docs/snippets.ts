@@ -1,4 +1,4 @@
-/** Runs the receivers of docs/webhooks.md, each in its own language: cases go in as JSON, verdicts come out. */
+/** Runs the receivers of docs/integrate/webhooks.md, each in its own language: cases go in as JSON, verdicts come out. */
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

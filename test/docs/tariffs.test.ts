@@ -39,8 +39,16 @@ function withFamilies(rows: readonly Readonly<Record<string, string>>[]) {
 describe('what nodes cost', () => {
   it('is the same wherever it is told, by the tariffs of the bench', () => {
     const told = [
-      ...rowsOf(page('going-live.md')).map((row) => ({ calls: row['calls a second'], chain: 'evm' as Family, row })),
-      ...withFamilies(rowsOf(page('performance.md'))).map(([chain, row]) => ({ calls: row['calls/s'], chain, row })),
+      ...rowsOf(page('operate/going-live.md')).map((row) => ({
+        calls: row['calls a second'],
+        chain: 'evm' as Family,
+        row,
+      })),
+      ...withFamilies(rowsOf(page('explain/performance.md'))).map(([chain, row]) => ({
+        calls: row['calls/s'],
+        chain,
+        row,
+      })),
     ];
     assert.ok(told.length >= 6);
     for (const { calls, chain, row } of told) {

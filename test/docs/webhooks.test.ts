@@ -4,7 +4,7 @@ import { signWebhook } from '../../commands/sendWebhook.ts';
 import { verifyWebhook } from '../../sandbox/verifyWebhook.ts';
 import { type Case, isInstalled, languages, verdicts } from './snippets.ts';
 
-const page = readFileSync(new URL('../../docs/webhooks.md', import.meta.url), 'utf8');
+const page = readFileSync(new URL('../../docs/integrate/webhooks.md', import.meta.url), 'utf8');
 const vector = page.split('```text\n')[1] ?? assert.fail('the page has no vector');
 const given = (name: string): string => new RegExp(`^${name} +(.+)$`, 'm').exec(vector)?.[1] ?? assert.fail(name);
 
@@ -19,7 +19,7 @@ const { event_id: deliveryId } = JSON.parse(body.toString()) as { event_id: stri
 const at_ms = Number(timestamp);
 const tolerance_ms = 5 * 60_000;
 
-describe('docs/webhooks.md', () => {
+describe('docs/integrate/webhooks.md', () => {
   it('has a test vector that the service itself signs so', () => {
     const signed = signWebhook({ deliveryId, body, secret }, at_ms);
     assert.deepEqual([signed.signature, signed.standardSignature], [signature, standard]);

@@ -1,4 +1,4 @@
-/** A shop that reads the feed by the loop of docs/feed.md, killed again and again, while everything else is under way. */
+/** A shop that reads the feed by the loop of docs/integrate/feed.md, killed again and again, while everything else is under way. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -148,7 +148,7 @@ describe('a shop that reads the feed', () => {
   };
 
   it('sees every event of its app once and in order, though it is killed at any moment and read models start again and are rebuilt', async () => {
-    const page = readFileSync(new URL('../../docs/feed.md', import.meta.url), 'utf8');
+    const page = readFileSync(new URL('../../docs/integrate/feed.md', import.meta.url), 'utf8');
     writeFileSync(program, /```js\n([\s\S]*?)```/.exec(page)?.[1] ?? assert.fail('no loop'));
     const random = seeded(7);
     const projecting = project(seeded(11));

@@ -1,4 +1,4 @@
-/** Known bugs are kept so that they can be put in, and docs/safety.md tells what finds each. That it does: `npm run mutants`. */
+/** Known bugs are kept so that they can be put in, and docs/explain/safety.md tells what finds each. That it does: `npm run mutants`. */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -68,8 +68,8 @@ describe('mutants', () => {
   });
 });
 
-describe('docs/safety.md', () => {
-  const document = read('docs/safety.md');
+describe('docs/explain/safety.md', () => {
+  const document = read('docs/explain/safety.md');
 
   it('tells the invariants, and files that there are', () => {
     assert.ok(document.includes(invariantsTable()), 'run npm run mutants -- --write');

@@ -1,4 +1,4 @@
-/** docs/safety.md: the tables that are made of the invariants, the mutants and their last run. */
+/** docs/explain/safety.md: the tables that are made of the invariants, the mutants and their last run. */
 import { invariants } from './invariants.ts';
 import type { NamedMutant } from './mutant.ts';
 import type { Trial } from './trial.ts';
@@ -63,6 +63,6 @@ export function withTrials(
 function between(document: string, name: string, text: string): string {
   const [begin, end] = [`<!-- ${name} -->`, `<!-- end of ${name} -->`];
   const [from, to] = [document.indexOf(begin), document.indexOf(end)];
-  if (from < 0 || to < from) throw new Error(`docs/safety.md has no place for ${name}: ${begin} … ${end}`);
+  if (from < 0 || to < from) throw new Error(`docs/explain/safety.md has no place for ${name}: ${begin} … ${end}`);
   return `${document.slice(0, from + begin.length)}\n${text}\n${document.slice(to)}`;
 }

@@ -24,7 +24,7 @@ const options = new Command()
   .description('Puts known bugs in, one by one, and expects the specs to find each of them.')
   .option('--only <names...>', 'these alone')
   .option('--at-once <n>', `so many side by side, 1 to ${atOnceMax}`, count, 2)
-  .option('--write', 'write what was found into docs/safety.md')
+  .option('--write', 'write what was found into docs/explain/safety.md')
   .parse()
   .opts<Options>();
 
@@ -35,7 +35,7 @@ function count(text: string): number {
 }
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const document = new URL('../../docs/safety.md', import.meta.url);
+const document = new URL('../../docs/explain/safety.md', import.meta.url);
 
 const trials = await tried(await chosen());
 for (const trial of trials) console.log(inWords(trial));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { inspect } from 'node:util';
 import pg from 'pg';
-import { analyticsDocument } from '../../docs/analytics.ts';
+import { analyticsDocument } from '../../docs/generate/analytics.ts';
 import { openActive, openBuilding, show } from '../../projections/generations.ts';
 import { workSet } from '../../projections/sets.ts';
 import { endNotificationFlood, makeAnalyst, scramOf } from '../../src/postgres/analyst.ts';
@@ -169,8 +169,8 @@ describe('schema analytics', () => {
       assert.deepEqual(silent, []);
     });
 
-    it('in views that docs/analytics.md describes, each column of them, with queries that work', async () => {
-      const committed = readFileSync(new URL('../../docs/analytics.md', import.meta.url), 'utf8');
+    it('in views that docs/reference/analytics.md describes, each column of them, with queries that work', async () => {
+      const committed = readFileSync(new URL('../../docs/reference/analytics.md', import.meta.url), 'utf8');
       assert.equal(committed, `${await analyticsDocument(await freshDatabase())}\n`, 'stale: npm run docs');
       const queries = [...committed.matchAll(/```sql\n(SELECT[\s\S]*?)```/g)].map(([, sql]) => sql as string);
       assert.equal(queries.length, 4);

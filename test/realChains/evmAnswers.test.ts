@@ -57,8 +57,8 @@ const polls = patience_ms / poll_ms;
 describe('the differences between anvil and geth', () => {
   const root = new URL('../../', import.meta.url);
 
-  it('are rows of docs/real-chains.md', () => {
-    const page = readFileSync(new URL('docs/real-chains.md', root), 'utf8');
+  it('are rows of docs/contribute/real-chains.md', () => {
+    const page = readFileSync(new URL('docs/contribute/real-chains.md', root), 'utf8');
     const [, section = ''] = page.split('\n## EVM chains\n');
     const rows = (section.split('\n## ')[0] ?? '').split('\n').filter((line) => /^\| `/.test(line));
     assert.deepEqual(rows, rowsOf(meantDifferences));

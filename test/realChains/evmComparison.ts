@@ -25,7 +25,7 @@ export interface Answers extends Both<HttpAnswer> {
   readonly asked: Asked;
 }
 
-/** A difference that stays, with its reason. It is a row of docs/real-chains.md. */
+/** A difference that stays, with its reason. It is a row of docs/contribute/real-chains.md. */
 export interface MeantDifference {
   readonly methods: readonly string[];
   /** The cases that it concerns. Default: all. */
@@ -159,7 +159,7 @@ export function createComparison(meant: readonly MeantDifference[], kindOfError:
   };
 }
 
-/** Returns the rows as docs/real-chains.md has them. */
+/** Returns the rows as docs/contribute/real-chains.md has them. */
 export const rowsOf = (meant: readonly MeantDifference[]): readonly string[] =>
   meant.map(
     ({ methods, real, imitation, reason }) =>

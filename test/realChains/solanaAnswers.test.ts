@@ -463,7 +463,7 @@ describeOnReal(['SOLANA'], 'the sandbox’s Solana answers as Agave 4.2.0', () =
 
 describe('the table of differences between Agave and the sandbox’s Solana', () => {
   it('is in the docs as the specs have it', () => {
-    const page = readFileSync(new URL('../../docs/real-chains.md', import.meta.url), 'utf8');
+    const page = readFileSync(new URL('../../docs/contribute/real-chains.md', import.meta.url), 'utf8');
     for (const { method, real, sandbox, reason } of meantDifferences) {
       const row = `| ${method} | ${real} | ${sandbox} | ${reason} |`;
       assert.ok(page.includes(row), row);

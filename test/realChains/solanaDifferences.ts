@@ -1,4 +1,4 @@
-/** Where the sandbox's Solana answers another thing than Agave on purpose. docs/real-chains.md has the same rows. */
+/** Where the sandbox's Solana answers another thing than Agave on purpose. docs/contribute/real-chains.md has the same rows. */
 import type { Difference } from './comparison.ts';
 
 export interface MeantDifference {

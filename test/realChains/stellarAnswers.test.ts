@@ -34,9 +34,9 @@ import { assertSameAnswer } from './stellarComparison.ts';
 const seed = Number(process.env['ANSWERS_SEED'] || randomInt(2 ** 31));
 const generatedRuns = Number(process.env['ANSWERS_RUNS'] ?? 200);
 
-describe('docs/real-chains.md', () => {
+describe('docs/contribute/real-chains.md', () => {
   it('lists the differences that the comparison with a Stellar node accepts, and no others', () => {
-    const page = readFileSync(new URL('../../docs/real-chains.md', import.meta.url), 'utf8');
+    const page = readFileSync(new URL('../../docs/contribute/real-chains.md', import.meta.url), 'utf8');
     const [, section = ''] = page.split('## Stellar\n');
     const [, table = ''] = section.split('|---|---|---|---|\n');
     const rows = (table.split('\n\n')[0] ?? '').trim().split('\n');

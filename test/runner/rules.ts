@@ -1,11 +1,11 @@
 /**
  * `npm run rules`: reads all imports once, then checks them by the rules of .dependency-cruiser.cjs and looks for circles of folders.
- * Folders build on each other in one direction. The files that wire rooms (docs/rooms.json) are left out of that: they know every room,
+ * Folders build on each other in one direction. The files that wire rooms (docs/generate/rooms.json) are left out of that: they know every room,
  * and .dependency-cruiser.cjs says who is allowed to import them.
  */
 import { cruise, format, type ICruiseResult } from 'dependency-cruiser';
 import readOptions from 'dependency-cruiser/config-utl/extract-depcruise-options';
-import list from '../../docs/rooms.json' with { type: 'json' };
+import list from '../../docs/generate/rooms.json' with { type: 'json' };
 import { folderCycles } from './folderCycles.ts';
 
 const layers = ['domain', 'commands', 'projections', 'queries', 'src', 'web', 'tools', 'sandbox', 'contracts'];

@@ -75,8 +75,8 @@ describe('chaos', () => {
     assert.deepEqual(deliveriesIn(log), { begun: 3, delivered: 1, failed: 1, unknown: 1 });
   });
 
-  it('has its summary in docs/chaos.md, and tells there what was found', () => {
-    const document = readFileSync(new URL('../../docs/chaos.md', import.meta.url), 'utf8');
+  it('has its summary in docs/explain/chaos.md, and tells there what was found', () => {
+    const document = readFileSync(new URL('../../docs/explain/chaos.md', import.meta.url), 'utf8');
     for (const name of Object.keys(faults)) assert.ok(document.includes(`\`${name}\``), name);
     const [order] = ordersOf(createDice('seed'), 1);
     const outcome: Outcome = {

@@ -25,11 +25,11 @@ describe('npm run compose:check', () => {
     assert.match(failed.stderr, /^Nothing was tried: no engine answers .*Install Docker/);
   });
 
-  it('types what docs/scale.md says is typed, and nothing else', () => {
-    const page = text('docs/scale.md');
+  it('types what docs/operate/containers.md says is typed, and nothing else', () => {
+    const page = text('docs/operate/containers.md');
     const commands = [...operatorCommands('<paymentId>'), ...filingCommands('<paymentId>', '<month>')];
     const typed = commands.map(({ command }) => command.replace('wallet_check', 'wallet_shop'));
-    for (const command of typed) assert.ok(page.includes(command), `docs/scale.md lacks ${command}`);
+    for (const command of typed) assert.ok(page.includes(command), `docs/operate/containers.md lacks ${command}`);
     // What is typed with something of its own, in files beside these lists.
     const others = /^npm run -s (merchant -- register|restore|rotate-master-key)/;
     const told = [...page.matchAll(/npm run -s [^`\n|]+/g)].map(([said]) => said.trim());

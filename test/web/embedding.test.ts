@@ -8,7 +8,9 @@ import { type Visitor, visitor } from '../support/chromium.ts';
 
 /** What merchants copy. */
 const snippet =
-  /```html\n([\s\S]*?)```/.exec(readFileSync(new URL('../../docs/embedding.md', import.meta.url), 'utf8'))?.[1] ?? '';
+  /```html\n([\s\S]*?)```/.exec(
+    readFileSync(new URL('../../docs/integrate/embedding.md', import.meta.url), 'utf8'),
+  )?.[1] ?? '';
 
 const shop = 'https://shop.test';
 const german = 'https://xn--tehaus-bua.test';

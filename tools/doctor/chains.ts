@@ -16,7 +16,7 @@ export interface ChainAsked {
   readonly now: () => Instant;
 }
 
-/** Two of different operators are what an installation begins with (docs/going-live.md). */
+/** Two of different operators are what an installation begins with (docs/operate/going-live.md). */
 const nodesLeast = 2;
 
 export function chainCheck({ open, mode, remembered, now }: ChainAsked): Check {

@@ -65,7 +65,7 @@ export const embeddingPage = (model: EmbeddingModel): VNode => {
   );
 };
 
-/** As docs/embedding.md has it. */
+/** As docs/integrate/embedding.md has it. */
 export const snippetFor = (publicUrl: string): string =>
   [
     `<a href="${publicUrl}/pay/…" data-payment>Pay with stablecoins</a>`,

@@ -10,25 +10,36 @@ import { type Answer, type AnyRoute, route } from '../../src/api/router.ts';
 import { documentOf } from '../parts/html.ts';
 import { guidePage } from './page.ts';
 
-/** In the order in which they are read. */
-export const guideNames = [
-  'five-minutes',
-  'statuses',
-  'wrong-money',
-  'webhooks-or-feed',
-  'testing',
-  'go-live',
-] as const;
-export type GuideName = (typeof guideNames)[number];
+/** Pages of `docs/` that a running service shows, in reading order: each name with its folder. */
+export const guides = {
+  'five-minutes': 'start',
+  statuses: 'integrate',
+  orders: 'integrate',
+  webhooks: 'integrate',
+  feed: 'integrate',
+  'webhooks-or-feed': 'integrate',
+  'payment-page': 'integrate',
+  embedding: 'integrate',
+  'wrong-money': 'integrate',
+  policies: 'integrate',
+  refunds: 'integrate',
+  cashback: 'integrate',
+  accounts: 'integrate',
+  apps: 'integrate',
+  clients: 'integrate',
+  testing: 'integrate',
+  'go-live': 'integrate',
+  limits: 'reference',
+} as const;
+export type GuideName = keyof typeof guides;
+export const guideNames = Object.keys(guides) as readonly GuideName[];
 
 export const guidesPath = '/docs/guides';
-const folder = new URL('./', import.meta.url);
+const documents = new URL('../../docs/', import.meta.url);
 
-/**
- * Guides are our Markdown, rendered at the first request.
- * @returns the Markdown as it stands
- */
-export const readGuide = (name: GuideName): string => readFileSync(new URL(`${name}.md`, folder), 'utf8');
+/** Reads a guide's Markdown as it is in the repository. */
+export const readGuide = (name: GuideName): string =>
+  readFileSync(new URL(`${guides[name]}/${name}.md`, documents), 'utf8');
 
 const titleOf = (markdown: string): string => /^# (.+)$/m.exec(markdown)?.[1] ?? '';
 
@@ -44,9 +55,12 @@ const marked = new Marked({
     heading({ tokens, depth, text }: Tokens.Heading) {
       return `<h${depth} id="${anchorOf(text)}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
     },
+    /** A page or a source file that the service does not show keeps its label only: its link leads nowhere here. */
     link({ href, tokens }: Tokens.Link) {
-      const to = href.replace(/^([a-z-]+)\.md(?=#|$)/, `${guidesPath}/$1`);
-      return `<a href="${to}">${this.parser.parseInline(tokens)}</a>`;
+      const label = this.parser.parseInline(tokens);
+      if (/^(https?:|\/|#)/.test(href)) return `<a href="${href}">${label}</a>`;
+      const [, name = '', anchor = ''] = /([a-z-]+)\.md(#.*)?$/.exec(href) ?? [];
+      return name in guides ? `<a href="${guidesPath}/${name}${anchor}">${label}</a>` : label;
     },
   },
 });
@@ -54,12 +68,14 @@ const marked = new Marked({
 /** @returns a whole document */
 export function renderGuide(name: GuideName): string {
   const markdown = readGuide(name);
-  const guides = guideNames.map((each) => ({
+  const entries = guideNames.map((each) => ({
     href: `${guidesPath}/${each}`,
     title: titleOf(readGuide(each)),
     isHere: each === name,
   }));
-  return documentOf(guidePage({ title: titleOf(markdown), guides, article: marked.parse(markdown, { async: false }) }));
+  return documentOf(
+    guidePage({ title: titleOf(markdown), guides: entries, article: marked.parse(markdown, { async: false }) }),
+  );
 }
 
 const page = `<!doctype html>
@@ -118,7 +134,7 @@ export function documentationRoutes(document: () => Json): readonly AnyRoute[] {
     ),
     get('/docs', async () => ({ status: 200, type: 'text/html; charset=utf-8', body: page })),
     get('/docs/start.js', async () => ({ status: 200, type: 'text/javascript; charset=utf-8', body: start })),
-    get(guidesPath, guideAnswer(guideNames[0])),
+    get(guidesPath, guideAnswer('five-minutes')),
     ...guideNames.map((name) => get(`${guidesPath}/${name}`, guideAnswer(name))),
     ...Object.entries(files).map(([name, type]) =>
       get(

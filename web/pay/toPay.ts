@@ -13,7 +13,7 @@ import { sum } from './sum.ts';
 import { line } from './toPayLine.ts';
 
 /**
- * The call that pays into the contract on Stellar: `pay(sender, amount, memo)`, with exactly the values that it takes (docs/stellar.md).
+ * The call that pays into the contract on Stellar: `pay(sender, amount, memo)`, with exactly the values that it takes (docs/operate/stellar.md).
  * @param amount in whole tokens; null where the payer chooses
  */
 export function contractCall({ say, facts, mode }: PayModel, amount: string | null): VNode {

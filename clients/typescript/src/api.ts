@@ -704,7 +704,7 @@ export interface paths {
         put?: never;
         /**
          * Set the sites that may show payment pages in a frame
-         * @description The whole list: a site that is left out stops. How a page is embedded: docs/embedding.md. For the app’s owner, signed in; no key may do it. An owner of several apps names one in X-App-Id.
+         * @description The whole list: a site that is left out stops. How a page is embedded: docs/integrate/embedding.md. For the app’s owner, signed in; no key may do it. An owner of several apps names one in X-App-Id.
          */
         post: operations["setEmbeddingSites"];
         delete?: never;
@@ -744,7 +744,7 @@ export interface paths {
         put?: never;
         /**
          * Set what happens with money that is not what was agreed
-         * @description Too little, too much, too late, in another token or on another chain. For payments created from now on: those that exist keep theirs. How it works: docs/policies.md. For the app’s owner, signed in; no key may do it. An owner of several apps names one in X-App-Id.
+         * @description Too little, too much, too late, in another token or on another chain. For payments created from now on: those that exist keep theirs. How it works: docs/integrate/policies.md. For the app’s owner, signed in; no key may do it. An owner of several apps names one in X-App-Id.
          */
         post: operations["setPolicy"];
         delete?: never;
@@ -1172,7 +1172,7 @@ export interface components {
         };
         /**
          * CashbackPaymentRequest
-         * @description A payment out of the buyer’s credit. The signature is over one canonical text of the service’s URL, the version and all other fields; its rule is on the page docs/cashback.md. Fields that are null count as left out. No personal data in order_id and about: they are kept forever.
+         * @description A payment out of the buyer’s credit. The signature is over one canonical text of the service’s URL, the version and all other fields; its rule is on the page docs/integrate/cashback.md. Fields that are null count as left out. No personal data in order_id and about: they are kept forever.
          */
         CashbackPaymentRequest: {
             /** @description an address as its chain spells it */

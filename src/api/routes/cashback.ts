@@ -67,7 +67,7 @@ export const CashbackPaymentRequest = Type.Object(
     ...closed,
     title: 'CashbackPaymentRequest',
     description:
-      'A payment out of the buyer’s credit. The signature is over one canonical text of the service’s URL, the version and all other fields; its rule is on the page docs/cashback.md. Fields that are null count as left out. No personal data in order_id and about: they are kept forever.',
+      'A payment out of the buyer’s credit. The signature is over one canonical text of the service’s URL, the version and all other fields; its rule is on the page docs/integrate/cashback.md. Fields that are null count as left out. No personal data in order_id and about: they are kept forever.',
   },
 );
 export type CashbackPaymentRequest = Static<typeof CashbackPaymentRequest>;

@@ -252,7 +252,7 @@ const policy = (deps: SettingsRoutesDeps): AnyRoute =>
       tag,
       summary: 'Set what happens with money that is not what was agreed',
       description:
-        'Too little, too much, too late, in another token or on another chain. For payments created from now on: those that exist keep theirs. How it works: docs/policies.md.',
+        'Too little, too much, too late, in another token or on another chain. For payments created from now on: those that exist keep theirs. How it works: docs/integrate/policies.md.',
     },
     handle: async ({ caller: { appId }, body, by }) =>
       shownAfter(deps, appId, await deps.merchants.setPolicy(appId, body, by)),
@@ -270,7 +270,8 @@ const embedding = (deps: SettingsRoutesDeps): AnyRoute =>
       id: 'setEmbeddingSites',
       tag,
       summary: 'Set the sites that may show payment pages in a frame',
-      description: 'The whole list: a site that is left out stops. How a page is embedded: docs/embedding.md.',
+      description:
+        'The whole list: a site that is left out stops. How a page is embedded: docs/integrate/embedding.md.',
     },
     handle: async ({ caller: { appId }, body, by }) =>
       shownAfter(deps, appId, await deps.merchants.setEmbeddingSites(appId, body.sites, by)),

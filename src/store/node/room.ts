@@ -1,6 +1,6 @@
 import { statfsSync } from 'node:fs';
 
-/** How much the node takes on of what clients ask for. docs/limits.md lists them. */
+/** How much the node takes on of what clients ask for. docs/reference/limits.md lists them. */
 
 /** Parts of one request that become objects. The official client's largest, three MiB of the smallest events, has fewer. */
 export const partsMost = 524_288;

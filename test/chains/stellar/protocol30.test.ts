@@ -20,7 +20,7 @@ describe('Stellar at protocol 30', () => {
   });
   after(() => world.lab.stop());
 
-  it('has ledger headers and addresses that the installed SDK cannot read: once it can, docs/dependencies.md says too little of it', async () => {
+  it('has ledger headers and addresses that the installed SDK cannot read: once it can, docs/contribute/dependencies.md says too little of it', async () => {
     await assert.rejects(world.lab.server.getLatestLedger(), /StellarValueType/);
     assert.throws(() => xdr.ScVal.fromXDR(muxedContract), /ScAddressType/);
   });

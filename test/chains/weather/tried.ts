@@ -1,6 +1,6 @@
 /** Tries each row of a family, alone and as the first of three: what it does while it lasts, and that nothing is lost or paid twice after it. */
 import assert from 'node:assert/strict';
-import { namesOf, type Outcome, refusals, type WeatherRow, weatherRows } from '../../../docs/weather.ts';
+import { namesOf, type Outcome, refusals, type WeatherRow, weatherRows } from '../../../docs/generate/weather.ts';
 import { startWeatherNode, type WeatherNode } from '../../../sandbox/weather/proxy.ts';
 import type { WeatherChange } from '../../../sandbox/weather/quirks.ts';
 import { gateCases } from '../../support/suite.ts';

@@ -67,8 +67,8 @@ describe('evidence', () => {
     assert.deepEqual([(await run('pack.json')).code, (await run()).code], [1, 2]);
   });
 
-  it('is checked as docs/evidence.md shows it', async () => {
-    const document = readFileSync(new URL('../../../docs/evidence.md', import.meta.url), 'utf8');
+  it('is checked as docs/audit/evidence.md shows it', async () => {
+    const document = readFileSync(new URL('../../../docs/audit/evidence.md', import.meta.url), 'utf8');
     const [, command = '', shown] = /^\$ node (.*)\n([\s\S]*?)```/m.exec(document) ?? [];
     const cwd = fileURLToPath(new URL('../../..', import.meta.url));
     const { stdout } = await promisify(execFile)(process.execPath, command.split(' '), { cwd });

@@ -1,4 +1,4 @@
-/** Differences between a real node and the imitation that stay. docs/real-chains.md lists them. */
+/** Differences between a real node and the imitation that stay. docs/contribute/real-chains.md lists them. */
 import type { MeantDifference } from '../stellarComparison.ts';
 
 export const meantDifferences: readonly MeantDifference[] = [

@@ -1,4 +1,4 @@
-/** What must be true whatever happens (docs/safety.md): looked at after every step, where something has changed. */
+/** What must be true whatever happens (docs/explain/safety.md): looked at after every step, where something has changed. */
 import { eventCodec } from '../../../commands/codec.ts';
 import { type BatchState, nextBatchStep, payoutBatch } from '../../../domain/batch/batch.ts';
 import { type CashbackState, cashback } from '../../../domain/cashback.ts';

@@ -15,8 +15,8 @@ describe('each thing that an audit can find', () => {
     );
   });
 
-  it('is in the table of docs/audit.md', () => {
-    const page = text('docs/audit.md').split('\n## What is printed\n')[1]?.split('\n## ')[0] ?? '';
+  it('is in the table of docs/audit/audit.md', () => {
+    const page = text('docs/audit/audit.md').split('\n## What is printed\n')[1]?.split('\n## ')[0] ?? '';
     assert.deepEqual(
       codes.filter((code) => !page.includes(`\`${code}\``)),
       [],

@@ -36,5 +36,5 @@ export async function contractProblem(
   const tokenId = assetContractOf(payinToken(), networkPassphrase);
   if (entry && isPayinOf(entry.contractData().val().instance(), treasury, tokenId)) return undefined;
   const what = entry ? `is no payin contract of the treasury ${treasury}` : 'does not exist on this network';
-  return `STELLAR_PAYIN_CONTRACT: ${payinContract} ${what}: docs/stellar.md says how to deploy it`;
+  return `STELLAR_PAYIN_CONTRACT: ${payinContract} ${what}: docs/operate/stellar.md says how to deploy it`;
 }
