@@ -13,7 +13,7 @@ import { withKeystore } from './environment/keystore.ts';
 import { createReader, type Env, type Reader } from './environment/reader.ts';
 import { isBlock } from './security/publicAddress.ts';
 import { readSigner, type SignerSettings } from './signer/settings.ts';
-import { isInClear, storeAddress } from './store/address.ts';
+import { embedded, isInClear, storeAddress } from './store/address.ts';
 
 /** `signer` holds the treasury's keys for the others, and stands alone. `audit` runs the auditor's verifier once a night. */
 export const roles = ['api', 'projections', 'subscribers', 'signer', 'audit'] as const;
@@ -132,7 +132,9 @@ export function readConfig(env: Env): Config {
   });
   const chosen = read.list('ROLES');
   const isSigner = chosen.includes('signer');
-  const eventStore = read.parsed('EVENTSTORE_URL', (url) => ({ url, inClear: isInClear(storeAddress(url)) }));
+  const eventStore = read.parsed('EVENTSTORE_URL', (url) =>
+    url === embedded ? { url: null, inClear: false } : { url, inClear: isInClear(storeAddress(url)) },
+  );
   const defaultStore = read.parsed('EVENTSTORE_DEFAULT_URL', (url) => ({ url, address: storeAddress(url) }));
   const config: Config = {
     mode,
@@ -160,7 +162,7 @@ export function readConfig(env: Env): Config {
       read.url('DATABASE_URL', /^postgres(ql)?:$/) ??
       (isSigner ? '' : read.missing('DATABASE_URL', 'postgres://user:password@host:5432/payments')),
     analystPassword: read.matching('ANALYST_PASSWORD', /^[\x21-\x7e]{16,128}$/, '16 to 128 letters, digits and signs'),
-    eventStoreUrl: eventStore?.url ?? defaultStore?.url ?? null,
+    eventStoreUrl: eventStore === null ? (defaultStore?.url ?? null) : eventStore.url,
     masterKey:
       read.hex('MASTER_KEY', /^[0-9a-f]{64}$/, '64 hex digits: `openssl rand -hex 32`') ??
       read.missing('MASTER_KEY', '64 hex digits'),
@@ -212,6 +214,10 @@ export function readConfig(env: Env): Config {
   if (production && isShared && eventStore?.inClear)
     problems.push(
       'EVENTSTORE_URL has tls=false: beyond this machine the event store must be reached with TLS, or nobody else be in its network (EVENTSTORE_NETWORK=private)',
+    );
+  if (production && !isSigner && !read.given('EVENTSTORE_URL') && !read.given('EVENTSTORE_DEFAULT_URL'))
+    problems.push(
+      'EVENTSTORE_URL is required in production: name a store such as esdb://host:2113, or `embedded` for a trial or a small installation on one machine',
     );
   if (production) problems.push(...productionProblems(config));
   if (problems.length > 0) throw new ConfigError(problems);

@@ -18,9 +18,11 @@ export interface Serves {
   readonly eventStore: string;
 }
 
+const embeddedStore = 'embedded, for trials and small installations';
+
 /** @param listening URLs of the server and of the event store that is used, configured or embedded */
 export function serves(
-  { mode, roles, chains, treasuries, databaseUrl }: Config,
+  { mode, roles, chains, treasuries, databaseUrl, eventStoreUrl }: Config,
   listening: { readonly url: string; readonly operationsUrl: string; readonly eventStoreUrl: string },
 ): Serves {
   const held = Object.entries(treasuries).flatMap(([family, treasury]) =>
@@ -34,6 +36,6 @@ export function serves(
     chains: chains.map(({ chainId }) => `${chainOf(chainId).name} (${chainId})`),
     treasuries: Object.fromEntries(held),
     database: withoutSecrets(databaseUrl),
-    eventStore: withoutSecrets(listening.eventStoreUrl),
+    eventStore: eventStoreUrl === null ? embeddedStore : withoutSecrets(listening.eventStoreUrl),
   };
 }

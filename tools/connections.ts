@@ -13,6 +13,7 @@ import { createReader } from '../src/environment/reader.ts';
 import { readConnections } from '../src/lib/connections.ts';
 import { systemClock } from '../src/process/system.ts';
 import { parseMasterKey } from '../src/security/secretBox.ts';
+import { embedded } from '../src/store/address.ts';
 import { NodeNotStarted, spawnEmbeddedNode } from '../src/store/node/spawn.ts';
 import { sealedStore, trustIn } from '../src/store/sealed.ts';
 import { socketOf } from '../src/store/wire.ts';
@@ -69,7 +70,8 @@ export async function eventStoreOf(
   running: 'join' | 'refuse',
 ) {
   const last = await readConnections(resolve(data));
-  const used = secretFrom('EVENTSTORE_URL') || secretFrom('EVENTSTORE_DEFAULT_URL') || last?.eventStoreUrl;
+  const set = secretFrom('EVENTSTORE_URL') || secretFrom('EVENTSTORE_DEFAULT_URL');
+  const used = set === embedded ? undefined : set || last?.eventStoreUrl;
   // A store of its own would be empty beside the one that the service uses elsewhere; a socket is that of a node of its own.
   const elsewhere = used && socketOf(used) === null ? used : undefined;
   const named = eventstore || elsewhere;

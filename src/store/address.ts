@@ -14,6 +14,9 @@ export interface StoreAddress {
   readonly unknown: readonly string[];
 }
 
+/** Value of EVENTSTORE_URL for the service's own node: for trials and small installations (docs/explain/decisions/0003-embedded-event-store.md). */
+export const embedded = 'embedded';
+
 const portDefault = 2113;
 const host = String.raw`(?:[\w.-]+|\[[\da-fA-F:.]+\])(?::\d{1,5})?`;
 /** A password may hold anything: it ends at the first `@` behind which there are hosts and nothing but options. */

@@ -20,6 +20,7 @@ const filled = {
   PUBLIC_URL: 'https://pay.example.com',
   RPC_URLS_8453: 'https://base.example.com',
   DATABASE_URL: 'postgres://payments:secret@localhost:5432/payments',
+  EVENTSTORE_URL: 'embedded',
   POSTGRES_PASSWORD: 'secret',
 };
 

@@ -17,6 +17,7 @@ const good = {
   PUBLIC_URL: 'https://pay.example.com/',
   RPC_URLS_8453: 'https://base.example.com/a, https://base.example.com/b',
   DATABASE_URL: 'postgres://payments:secret@localhost/payments',
+  EVENTSTORE_URL: 'embedded',
 };
 
 /** Every problem that is named, one a line. */
@@ -161,8 +162,15 @@ describe('configuration', () => {
 
   it('names every missing variable at once', () => {
     const problems = problemsOf({});
-    assert.equal(problems.length, 5);
-    for (const name of ['PUBLIC_URL', 'DATABASE_URL', 'MASTER_KEY', 'RPC_URLS_', 'TREASURY_PRIVATE_KEY']) {
+    assert.equal(problems.length, 6);
+    for (const name of [
+      'PUBLIC_URL',
+      'DATABASE_URL',
+      'EVENTSTORE_URL',
+      'MASTER_KEY',
+      'RPC_URLS_',
+      'TREASURY_PRIVATE_KEY',
+    ]) {
       assert.ok(
         problems.some((problem) => problem.includes(name)),
         `${name} is not named`,
@@ -442,7 +450,7 @@ describe('configuration', () => {
     it('takes the store of its surroundings only where none is named, by variable or file', () => {
       const beside = { EVENTSTORE_DEFAULT_URL: 'esdb://eventstore:2113?tls=false' };
       const storeOf = (env: Readonly<Record<string, string>>) =>
-        readConfig({ ...good, ...beside, ...env }).eventStoreUrl;
+        readConfig({ ...good, EVENTSTORE_URL: '', ...beside, ...env }).eventStoreUrl;
       assert.equal(storeOf({}), beside.EVENTSTORE_DEFAULT_URL);
       const own = 'esdb://ops:pass@a:2113,b:2113?tlsCaFile=/etc/ca.crt';
       assert.equal(storeOf({ EVENTSTORE_URL: own }), own);
@@ -452,6 +460,16 @@ describe('configuration', () => {
       const inClear = problemsOf({ ...good, ...beside, EVENTSTORE_URL: 'esdb://events.example.com?tls=false' });
       assert.match(inClear.join(), /^EVENTSTORE_URL has tls=false/);
       assert.match(problemsOf({ ...good, EVENTSTORE_DEFAULT_URL: 'http://a' }).join(), /^EVENTSTORE_DEFAULT_URL /);
+    });
+
+    it('runs the embedded event store in production only where its operator names it', () => {
+      const { EVENTSTORE_URL: _, ...without } = good;
+      assert.deepEqual(problemsOf(without), [
+        'EVENTSTORE_URL is required in production: name a store such as esdb://host:2113, or `embedded` for a trial or a small installation on one machine',
+      ]);
+      assert.deepEqual(problemsOf({ ...without, MODE: 'sandbox' }), []);
+      const beside = { EVENTSTORE_DEFAULT_URL: 'esdb://eventstore:2113?tls=false' };
+      assert.equal(readConfig({ ...good, ...beside }).eventStoreUrl, null);
     });
 
     it('refuses an event store in clear beyond this machine, unless nobody else is in its network', () => {

@@ -55,6 +55,14 @@ describe('where a tool finds the stores', () => {
     assert.ok(eventStoreUrl.includes(data), eventStoreUrl);
   });
 
+  it('is the embedded node where EVENTSTORE_URL names it, whatever was used before or stands beside it', async () => {
+    process.env['EVENTSTORE_DEFAULT_URL'] = 'esdb://beside:2113?tls=false';
+    process.env['EVENTSTORE_URL'] = 'embedded';
+    const { eventStoreUrl, close } = await connections({ data }, 'refuse');
+    await close();
+    assert.ok(eventStoreUrl.includes(data), eventStoreUrl);
+  });
+
   it('is what is given, before all', async () => {
     process.env['EVENTSTORE_URL'] = 'esdb://cluster:2113';
     assert.equal(await storeOf('esdb://given:2113'), 'esdb://given:2113');
