@@ -8,8 +8,9 @@ import { type Config, ConfigError } from '../src/config.ts';
 import { identityOf } from '../src/postgres/chainIdentities.ts';
 import { type Database, openDatabase } from '../src/postgres/database.ts';
 import { systemClock } from '../src/process/system.ts';
-import { storeAddress } from '../src/store/address.ts';
+import { embedded, storeAddress } from '../src/store/address.ts';
 import { openEventStore } from '../src/store/client.ts';
+import { readServerVersion } from '../src/store/version.ts';
 import { chainsAlone, eventStoreOf, readEnvironment } from './connections.ts';
 import { chainCheck } from './doctor/chains.ts';
 import {
@@ -93,7 +94,9 @@ async function joinStore({ dataDir }: Config): Promise<JoinedStore> {
   const { eventStoreUrl, close } = await eventStoreOf({ data: dataDir }, 'join');
   const store = openEventStore({ url: eventStoreUrl });
   const user = storeAddress(eventStoreUrl).user?.username ?? null;
-  return { store, user, close: () => store.close().finally(close) };
+  const isEmbedded = storeAddress(eventStoreUrl).socket !== null;
+  const version = async () => (isEmbedded ? embedded : readServerVersion(eventStoreUrl));
+  return { store, user, version, close: () => store.close().finally(close) };
 }
 
 const marks: Readonly<Record<Verdict, Mark>> = {

@@ -213,6 +213,9 @@ export function openClient(url: string): OpenClient {
   };
 }
 
+/** Opens connections to the nodes of EVENTSTORE_URL, without the official client. @throws RangeError as `openClient` */
+export const openWays = (url: string): Ways => named(() => waysOf(storeAddress(url)));
+
 function waysOf(address: StoreAddress): Ways {
   const { hosts, socket, discover, options } = address;
   const { keepAliveInterval, keepAliveTimeout, gossipTimeout } = { ...defaults, ...options };

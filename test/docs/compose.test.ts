@@ -122,6 +122,26 @@ describe('Postgres in both compose files', () => {
   });
 });
 
+describe('the event store in both compose files', () => {
+  const nodesOf = (services: readonly (readonly [string, Service])[]) =>
+    services.filter(([name]) => /^eventstore(-[a-c])?$/.test(name));
+
+  it('is EventStoreDB or KurrentDB, by one variable, on the same volumes', () => {
+    const nodes = [...nodesOf(one), ...nodesOf(scaleServices)];
+    assert.equal(nodes.length, 4);
+    for (const [name, { image = '', environment = {}, volumes = [] }] of nodes) {
+      assert.match(image, /^\$\{EVENTSTORE_IMAGE:-eventstore\/eventstore:24\.6\.0-jammy\}$/, name);
+      // KurrentDB's own defaults are other folders, outside the volumes: a restart would lose the log.
+      for (const folder of [environment['EVENTSTORE_DB'], environment['EVENTSTORE_LOG']])
+        assert.ok(
+          volumes.some((each) => each.endsWith(`:${folder}`)),
+          `${name} has no volume at ${folder}`,
+        );
+      assert.equal(environment['KURRENTDB__SECONDARY_INDEXING__ENABLED'], 'false', name);
+    }
+  });
+});
+
 describe('docker-compose.scale.yml', () => {
   /** As `prepare` and an operator leave it. */
   let directory: string;

@@ -93,6 +93,7 @@ describeOnRealStore('the event store’s user', () => {
       (await examine(guideUser)).map(({ what, verdict }) => [what, verdict]),
       [
         ['answers', 'fine'],
+        ['version', 'fine'],
         ['access', 'fine'],
         ['fits Postgres', 'fine'],
       ],

@@ -2,6 +2,7 @@ import features from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js'
 import {
   type handleBidiStreamingCall,
   type handleServerStreamingCall,
+  type handleUnaryCall,
   Server,
   ServerCredentials,
   type ServiceDefinition,
@@ -14,17 +15,20 @@ export interface Misbehaviour {
   readonly batchAppend?: handleBidiStreamingCall<any, any>;
   // biome-ignore lint/suspicious/noExplicitAny: a fake may answer anything
   readonly read?: handleServerStreamingCall<any, any>;
+  /** Default: the answer of the embedded node. */
+  // biome-ignore lint/suspicious/noExplicitAny: a fake may answer anything
+  readonly getSupportedMethods?: handleUnaryCall<any, any>;
 }
 
 /** A server that says it is an event store and then does what a test wants it to; over TLS when it is given a certificate. */
 export async function fakeServer(
-  calls: Misbehaviour,
+  { getSupportedMethods = featuresService, ...calls }: Misbehaviour,
   tls?: { readonly cert: string; readonly key: string },
 ): Promise<{ url: string; stop(): void }> {
   const server = new Server();
   server.addService(streamsService, { ...calls });
   server.addService(features.ServerFeaturesService as unknown as ServiceDefinition, {
-    getSupportedMethods: featuresService,
+    getSupportedMethods,
   });
   const credentials = tls
     ? ServerCredentials.createSsl(null, [{ cert_chain: Buffer.from(tls.cert), private_key: Buffer.from(tls.key) }])

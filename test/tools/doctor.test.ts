@@ -57,7 +57,7 @@ describe('npm run doctor', () => {
     assert.match(said, /! read models "work": not made yet\n {6}→ nothing: the first start makes them/);
     assert.match(
       said,
-      /Event store\n {2}✔ answers: its log ends at position \d+\n {2}✔ access: no user is needed\n {2}✔ fits Postgres/,
+      /Event store\n {2}✔ answers: its log ends at position \d+\n {2}✔ version: embedded, for trials and small installations\n {2}✔ access: no user is needed\n {2}✔ fits Postgres/,
     );
     assert.match(said, /Base \(8453\)\n {2}✔ node 1 \(127\.0\.0\.1:\d+\): block \d+, \d s old, answers in \d+ ms/);
     assert.match(said, /✔ coin of the treasury: 1\.00\n {2}✔ USDC of the treasury: 2\.00/);

@@ -9,6 +9,7 @@ import type { Database } from '../../src/postgres/database.ts';
 import { waitingMigrations } from '../../src/postgres/migrate.ts';
 import { sessionFault } from '../../src/postgres/sessions.ts';
 import { compareWithLog, LogSetBack } from '../../src/readmodels/logSetBack.ts';
+import { embedded } from '../../src/store/address.ts';
 import { isForbidden, isUnauthenticated, Unusable } from '../../src/store/failures.ts';
 import { broken, type Check, type Finding, fine, look, reasonOf } from './machine.ts';
 
@@ -208,11 +209,40 @@ async function readModels(database: Database): Promise<readonly Finding[]> {
   );
 }
 
+interface ServerRelease {
+  /** Of the version: the releases before its last dot. */
+  readonly release: string;
+  readonly verdict: 'fine' | 'look';
+  readonly meaning: string;
+}
+
+/** Releases of the server that the service was tried with, or that operators meet (docs/operate/event-store-versions.md). */
+const releases: readonly ServerRelease[] = [
+  { release: '24.6', verdict: 'fine', meaning: 'EventStoreDB under the BSD licence, tried; it receives no fixes' },
+  { release: '24.10', verdict: 'look', meaning: 'EventStoreDB; its support ended in October 2026' },
+  { release: '25.0', verdict: 'look', meaning: 'KurrentDB; its support has ended' },
+  { release: '25.1', verdict: 'look', meaning: 'KurrentDB; its support has ended' },
+  { release: '26.0', verdict: 'fine', meaning: 'KurrentDB with long-term support' },
+];
+const versionsGuide = 'docs/operate/event-store-versions.md';
+
+/** Says what the server's version means. @param version null if the server names none */
+export function serverVersion(version: string | null): Finding {
+  const [release = ''] = /^\d+\.\d+/.exec(version ?? '') ?? [];
+  const known = releases.find((each) => each.release === release);
+  if (!known)
+    return look('version', version ?? 'the server names none', `compare it with the tried ones: ${versionsGuide}`);
+  const said = `${version}: ${known.meaning}`;
+  return known.verdict === 'fine' ? fine('version', said) : look('version', said, `upgrade to 26.0: ${versionsGuide}`);
+}
+
 /** A store that is opened for the check. */
 export interface JoinedStore {
   readonly store: EventStore;
   /** Of EVENTSTORE_URL; null if the URL names none. */
   readonly user: string | null;
+  /** Null if the server names none; `embedded` for the service's own node. */
+  readonly version: () => Promise<string | null>;
   readonly close: () => Promise<void>;
 }
 
@@ -220,12 +250,18 @@ export interface JoinedStore {
 export const eventStoreCheck = (open: () => Promise<JoinedStore>, database: Database): Check => ({
   area: 'Event store',
   async look() {
-    const { store, user, close } = await open();
+    const { store, user, version, close } = await open();
     try {
       const access = await storeAccess(store, user);
       if (access.some(({ verdict }) => verdict === 'broken')) return access;
       const end = await store.tail();
-      return [fine('answers', `its log ends at position ${end}`), ...access, await asPostgresKnows(database, store)];
+      const server = await version();
+      return [
+        fine('answers', `its log ends at position ${end}`),
+        server === embedded ? fine('version', 'embedded, for trials and small installations') : serverVersion(server),
+        ...access,
+        await asPostgresKnows(database, store),
+      ];
     } finally {
       await close();
     }
