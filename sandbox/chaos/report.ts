@@ -42,7 +42,7 @@ export function summaryOf(outcome: Outcome): string {
       [...faults].toSorted(([a], [b]) => a.localeCompare(b)).map(([name, count]) => [`\`${name}\``, String(count)]),
     ),
     tableOf(['payer', 'ended as', 'payments'], endsOf(ended)),
-    `Of ${deliveries.begun} started webhooks, ${deliveries.delivered} were delivered and ${deliveries.failed} got no valid answer in time. The outcome of ${deliveries.unknown} is unknown, because the service ended meanwhile. The receiver got ${posts} POSTs.`,
+    `Webhooks: ${deliveries.begun} started, ${deliveries.delivered} delivered, ${deliveries.failed} without a valid answer in time, ${deliveries.unknown} with an unknown outcome because the service ended meanwhile. The receiver got ${posts} POSTs.`,
     `${refunds} payments had refunds.`,
     disks ? 'Filled disks: one tmpfs per store.' : 'No disk was filled: this user cannot mount one.',
     ...(notDone.length > 0 ? [`Faults that could not be caused or undone: ${notDone.join('; ')}.`] : []),

@@ -88,7 +88,7 @@ export const invariants = {
     command: 'npm run audit',
   },
   decidedOnce: {
-    says: 'Of two concurrent decisions, the store refuses one, and that command decides again.',
+    says: 'The store refuses one of two concurrent decisions, and the refused command decides again.',
     how: 'Every append expects an exact revision, and every event has a random id.',
     kept: ['src/store/append.ts', 'commands/codec.ts', 'commands/handle.ts'],
     command: 'npm run audit',

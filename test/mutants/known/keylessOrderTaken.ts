@@ -2,7 +2,7 @@ import type { Mutant } from '../mutant.ts';
 
 export const mutant: Mutant = {
   bug: 'a keyless order belongs to the first sender of its id, with any terms and texts',
-  seenIn: 'services that identify a keyless order by its id alone',
+  seenIn: 'an earlier version of this service: the honest front end got 409',
   file: 'commands/createPayment.ts',
   from: 'keylessPaymentIdOf(idSalt, orderId, receiver, boundBy(request, asked))',
   to: "keylessPaymentIdOf(idSalt, orderId, receiver, boundBy(request, asked) && '')",
