@@ -42,11 +42,11 @@ export function summaryOf(outcome: Outcome): string {
       [...faults].toSorted(([a], [b]) => a.localeCompare(b)).map(([name, count]) => [`\`${name}\``, String(count)]),
     ),
     tableOf(['payer', 'ended as', 'payments'], endsOf(ended)),
-    `Of ${deliveries.begun} webhooks that were begun ${deliveries.delivered} were delivered, ${deliveries.failed} got no good answer in time, and of ${deliveries.unknown} nobody knows, for the service died meanwhile. The receiver got ${posts} posts.`,
-    `${refunds} payments had money sent back.`,
-    disks ? 'Disks that were filled: a tmpfs for each store.' : 'No disk was filled: this user may mount none.',
-    ...(notDone.length > 0 ? [`Faults that could not be done or taken back: ${notDone.join('; ')}.`] : []),
-    `What \`npm run audit\` said of it:\n\n\`\`\`text\n${audit}\n\`\`\``,
+    `Webhooks: ${deliveries.begun} started, ${deliveries.delivered} delivered, ${deliveries.failed} without a valid answer in time, ${deliveries.unknown} with an unknown outcome because the service ended meanwhile. The receiver got ${posts} POSTs.`,
+    `${refunds} payments had refunds.`,
+    disks ? 'Filled disks: one tmpfs per store.' : 'No disk was filled: this user cannot mount one.',
+    ...(notDone.length > 0 ? [`Faults that could not be caused or undone: ${notDone.join('; ')}.`] : []),
+    `The result of \`npm run audit\`, by token:\n\n\`\`\`text\n${audit}\n\`\`\``,
     findings.length === 0 ? 'Findings: none.' : `Findings:\n\n${findings.map((each) => `- ${each}`).join('\n')}`,
   ].join('\n\n');
 }

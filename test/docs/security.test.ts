@@ -1,9 +1,9 @@
-/** docs/explain/security.md names rules by their files and specs by their titles: each has to be there, under that name. */
+/** docs/explain/security.md numbers its threats; docs/audit/threat-specs.md names code and specs for each number. All of them exist, under that name. */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 
-const page = new URL('../../docs/explain/security.md', import.meta.url);
-const text = readFileSync(page, 'utf8');
+const threats = new URL('../../docs/explain/security.md', import.meta.url);
+const proofs = new URL('../../docs/audit/threat-specs.md', import.meta.url);
 
 interface Link {
   readonly label: string;
@@ -15,34 +15,53 @@ const linksIn = (markdown: string): readonly Link[] =>
 
 const isSpec = ({ target }: Link): boolean => target.startsWith('../../test/');
 
-/** Rows of the tables whose columns are threat, rule and spec. */
-const rows = text
+/** Rows of the tables whose columns are number, threat and rule. */
+const rows = readFileSync(threats, 'utf8')
   .split('\n\n')
-  .filter((block) => block.startsWith('| threat | rule | spec |\n'))
+  .filter((block) => block.startsWith('| no. | threat | rule |\n'))
   .flatMap((table) => table.trimEnd().split('\n').slice(2))
-  .map((line) => line.split(' | '));
+  .map((line) => line.slice(2, -2).split(' | '));
 
-/** What a spec's file calls its specs. */
+/** What the proofs' page says of each number. */
+const sections = new Map(
+  readFileSync(proofs, 'utf8')
+    .split(/^### /m)
+    .slice(1)
+    .map((section) => [section.slice(0, section.indexOf('\n')), section.split(/^## /m)[0] ?? '']),
+);
+
+/** Titles of the describe and it blocks in a spec's file. */
 function titlesIn(target: string): readonly string[] {
-  const source = readFileSync(new URL(target, page), 'utf8');
+  const source = readFileSync(new URL(target, proofs), 'utf8');
   const calls = source.matchAll(/\b(?:describe|it)\(\s*(['"`])((?:\\.|(?!\1).)*)\1/g);
   return [...calls].map(([, , title = '']) => title.replaceAll(/\\(.)/g, '$1'));
 }
 
 describe('docs/explain/security.md', () => {
-  it('has a rule in the code and a spec for each threat', () => {
-    assert.ok(rows.length >= 40);
-    for (const cells of rows) {
-      const [threat, rule = '', spec = ''] = cells;
+  it('has a rule for each threat, with code and a spec on the page of proofs', () => {
+    assert.ok(rows.length >= 98);
+    const numbers = rows.map(([number = '']) => linksIn(number)[0] ?? assert.fail(`${number} links to no proof`));
+    assert.deepEqual(
+      numbers.map(({ label }) => label),
+      [...sections.keys()],
+    );
+    for (const [at, cells] of rows.entries()) {
+      const { label, target } = numbers[at] ?? assert.fail();
+      const [, threat = '', rule = ''] = cells;
       assert.equal(cells.length, 3, threat);
-      const files = linksIn(rule).filter((link) => !isSpec(link));
-      assert.ok(files.length > 0 && files.every(({ target }) => existsSync(new URL(target, page))), threat);
-      assert.ok(linksIn(spec).length > 0 && linksIn(spec).every(isSpec), threat);
+      assert.equal(target, `../audit/threat-specs.md#${label.toLowerCase()}`);
+      assert.ok(threat.length > 0 && rule.length > 0, label);
+      const section = sections.get(label) ?? '';
+      assert.ok(section.includes(`\n${threat}\n`), `${label} names another threat on the page of proofs`);
+      const files = linksIn(section).filter((link) => !isSpec(link));
+      assert.ok(files.length > 0 && files.every((link) => existsSync(new URL(link.target, proofs))), threat);
+      assert.ok(linksIn(section).some(isSpec), threat);
     }
   });
 
   it('names specs as they are called', () => {
-    const gone = linksIn(text)
+    const gone = [...sections.values()]
+      .flatMap(linksIn)
       .filter(isSpec)
       .filter(({ label, target }) => !titlesIn(target).includes(label));
     assert.deepEqual(gone, []);

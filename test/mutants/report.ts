@@ -1,13 +1,14 @@
-/** docs/explain/safety.md: the tables that are made of the invariants, the mutants and their last run. */
+/** The tables of docs/explain/safety.md and docs/contribute/known-bugs.md, computed from the invariants, the mutants and their last run. */
+import { basename } from 'node:path';
 import { invariants } from './invariants.ts';
 import type { NamedMutant } from './mutant.ts';
 import type { Trial } from './trial.ts';
 
-const head = ['bug', 'where it was seen', 'breaks', 'file', 'found by', 'seed'] as const;
+const head = ['bug', 'seen in', 'breaks', 'file', 'found by', 'seed'] as const;
 
 export const invariantsTable = (): string =>
   tableOf(
-    ['invariant', 'holds', 'how it is kept', 'where', 'checked by'],
+    ['name', 'promise', 'how the service keeps it', 'code', 'checked by'],
     Object.entries(invariants).map(([name, { says, how, kept, command }]) => [
       `\`${name}\``,
       says,
@@ -33,7 +34,7 @@ function rowOf({ mutant, run }: Trial): readonly string[] {
   return [bug, seenIn, breaks, file, `${specs}: ${title}`, seed];
 }
 
-const linked = (file: string): string => `[${file}](../${file})`;
+const linked = (file: string): string => `[${basename(file)}](../../${file})`;
 
 const lineOf = (row: readonly string[]): string =>
   `| ${row.map((cell) => cell.replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`;
@@ -41,8 +42,11 @@ const lineOf = (row: readonly string[]): string =>
 const tableOf = (columns: readonly string[], rows: readonly (readonly string[])[]): string =>
   [columns, columns.map(() => '---'), ...rows].map(lineOf).join('\n');
 
+/** Returns the document with the invariants' table. */
+export const withInvariants = (document: string): string => between(document, 'invariants', invariantsTable());
+
 /**
- * The document with the tables of this run.
+ * Returns the document with the table of this run.
  * @param mutants all of them, in order: those that were not tried keep their rows
  */
 export function withTrials(
@@ -56,13 +60,13 @@ export function withTrials(
     return trial ? lineOf(rowOf(trial)) : (lines.find((line) => line.startsWith(`| \`${name}\`: `)) ?? []);
   });
   const table = [tableOf(head, []), ...rows, '', `${rows.length} bugs, each found.`].join('\n');
-  return between(between(document, 'invariants', invariantsTable()), 'mutants', table);
+  return between(document, 'mutants', table);
 }
 
 /** Replaces what stands between a document's marks. */
 function between(document: string, name: string, text: string): string {
   const [begin, end] = [`<!-- ${name} -->`, `<!-- end of ${name} -->`];
   const [from, to] = [document.indexOf(begin), document.indexOf(end)];
-  if (from < 0 || to < from) throw new Error(`docs/explain/safety.md has no place for ${name}: ${begin} … ${end}`);
+  if (from < 0 || to < from) throw new Error(`the page has no place for ${name}: ${begin} … ${end}`);
   return `${document.slice(0, from + begin.length)}\n${text}\n${document.slice(to)}`;
 }

@@ -8,7 +8,7 @@ import { SingleBar } from 'cli-progress';
 import { Command, InvalidArgumentError } from 'commander';
 import { knownMutants } from './known.ts';
 import type { NamedMutant } from './mutant.ts';
-import { withTrials } from './report.ts';
+import { withInvariants, withTrials } from './report.ts';
 import { isCaught, runsOf, type Trial, tryMutants } from './trial.ts';
 
 interface Options {
@@ -24,7 +24,7 @@ const options = new Command()
   .description('Puts known bugs in, one by one, and expects the specs to find each of them.')
   .option('--only <names...>', 'these alone')
   .option('--at-once <n>', `so many side by side, 1 to ${atOnceMax}`, count, 2)
-  .option('--write', 'write what was found into docs/explain/safety.md')
+  .option('--write', 'write docs/explain/safety.md and docs/contribute/known-bugs.md')
   .parse()
   .opts<Options>();
 
@@ -35,7 +35,8 @@ function count(text: string): number {
 }
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const document = new URL('../../docs/explain/safety.md', import.meta.url);
+const safety = new URL('../../docs/explain/safety.md', import.meta.url);
+const knownBugs = new URL('../../docs/contribute/known-bugs.md', import.meta.url);
 
 const trials = await tried(await chosen());
 for (const trial of trials) console.log(inWords(trial));
@@ -45,8 +46,10 @@ console.log(
     ? `\nAll ${trials.length} are caught.`
     : `\n${survivors.length} of ${trials.length} survive: ${survivors.map(({ mutant }) => mutant.name).join(', ')}`,
 );
-if (options.write && survivors.length === 0)
-  writeFileSync(document, withTrials(readFileSync(document, 'utf8'), trials, await knownMutants()));
+if (options.write && survivors.length === 0) {
+  writeFileSync(safety, withInvariants(readFileSync(safety, 'utf8')));
+  writeFileSync(knownBugs, withTrials(readFileSync(knownBugs, 'utf8'), trials, await knownMutants()));
+}
 process.exitCode = survivors.length > 0 ? 1 : 0;
 
 async function chosen(): Promise<readonly NamedMutant[]> {

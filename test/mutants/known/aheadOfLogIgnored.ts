@@ -1,7 +1,7 @@
 import type { Mutant } from '../mutant.ts';
 
 export const mutant: Mutant = {
-  bug: 'payouts go on although the chain has used nonces that the log does not know',
+  bug: 'payouts continue although the chain has used nonces that the log does not have',
   seenIn: 'any gateway after a restored backup',
   file: 'domain/treasury/nonces.ts',
   from: '  const refusal = behindChain(state, minedNonce) ?? objectionTo(state);',

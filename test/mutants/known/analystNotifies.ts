@@ -1,8 +1,8 @@
 import type { Mutant } from '../mutant.ts';
 
 export const mutant: Mutant = {
-  bug: 'analysts may notify: they can fill the notification queue, and then the service commits nothing',
-  seenIn: 'Postgres with the rights that every role has by default',
+  bug: 'analysts can fill the notification queue, and then the service commits nothing',
+  seenIn: 'Postgres with the default rights of every role',
   file: 'src/postgres/analyst.ts',
   from: "'loread', 'lowrite', 'pg_notify', 'pg_logical_emit_message'",
   to: "'loread', 'lowrite', 'pg_logical_emit_message'",

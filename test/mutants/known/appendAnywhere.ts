@@ -1,7 +1,7 @@
 import type { Mutant } from '../mutant.ts';
 
 export const mutant: Mutant = {
-  bug: 'events are appended whatever the stream has become',
+  bug: 'the store appends events whatever the stream’s revision is',
   seenIn: 'event-sourced systems that append with ANY',
   file: 'src/store/append.ts',
   from: ["  if (expected === 'no_stream') wire.message(3, wire.mark());", '  else wire.uint64(2, expected);'].join(

@@ -1,7 +1,7 @@
 import type { Mutant } from '../mutant.ts';
 
 export const mutant: Mutant = {
-  bug: 'an adoption names amounts, and any receiver',
+  bug: 'the audit accepts an adoption with any amount and receiver',
   seenIn: 'suspense accounts that are closed with one line',
   file: 'tools/audit/compare.ts',
   from: "`${amount} of ${asset} (${counterparty ?? 'several or nobody'})`",

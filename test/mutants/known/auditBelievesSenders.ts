@@ -1,7 +1,7 @@
 import type { Mutant } from '../mutant.ts';
 
 export const mutant: Mutant = {
-  bug: 'the sender in the log is believed, and the refund goes there',
+  bug: 'the audit trusts the sender in the log, to whom the refund goes',
   seenIn: 'refunds to an address that support staff typed',
   file: 'tools/audit/compareInflows.ts',
   from: 'if (counterparty !== null && counterparty !== from &&',

@@ -1,8 +1,8 @@
 import type { Mutant } from '../mutant.ts';
 
 export const mutant: Mutant = {
-  bug: 'a payout is not compared with what was refunded before',
-  seenIn: 'two ledgers of one payment: captures and refunds that are checked apart',
+  bug: 'the audit does not compare a payout with earlier refunds',
+  seenIn: 'two ledgers of one payment: captures and refunds are checked separately',
   file: 'tools/audit/reckon/payment.ts',
   from: "if (payment.bounced) find('illegalEvent'",
   to: "if (payment.bounced && payment.funded === null) find('illegalEvent'",

@@ -2,7 +2,7 @@ import type { Mutant } from '../mutant.ts';
 
 export const mutant: Mutant = {
   bug: 'an hour at which nobody ran the audit is skipped',
-  seenIn: 'cron: what was due while the machine was down is not made up',
+  seenIn: 'cron: jobs due while the machine was down are not run later',
   file: 'src/workers/audit/nightly.ts',
   from: 'nextAt(ended_ms(last()) ?? began_ms, at)',
   to: 'nextAt(began_ms, at)',

@@ -1,8 +1,8 @@
 import type { Mutant } from '../mutant.ts';
 
 export const mutant: Mutant = {
-  bug: 'a webhook that was due and never sent is no finding of the audit',
-  seenIn: 'delivery logs that tell of what was sent, and are silent about what was not',
+  bug: 'the audit reports no finding for a webhook that was due and never sent',
+  seenIn: 'delivery logs that list sent webhooks and omit unsent ones',
   file: 'tools/audit/compareNews.ts',
   from: 'if (!first)',
   to: 'if (!first && tellings.length > 1)',

@@ -1,7 +1,7 @@
 import type { Mutant } from '../mutant.ts';
 
 export const mutant: Mutant = {
-  bug: 'withdrawals are compared with the limit one by one',
+  bug: 'the audit compares withdrawals with the limit one by one',
   seenIn: 'banks: transfers just below the reporting threshold',
   file: 'tools/audit/run.ts',
   from: 'if (sum > most && value <= most)',

@@ -1,7 +1,7 @@
 import type { Mutant } from '../mutant.ts';
 
 export const mutant: Mutant = {
-  bug: 'the audit counts money of any sender as what a sweep brought',
+  bug: 'the audit counts any sender’s money as the result of a sweep',
   seenIn: 'reconciliation by amount alone',
   file: 'tools/audit/compare.ts',
   from: 'from === undefined || from.includes(counterparty)',

@@ -1,7 +1,7 @@
 import type { Mutant } from '../mutant.ts';
 
 export const mutant: Mutant = {
-  bug: 'a payin counts for whichever payment the log names',
+  bug: 'the audit counts a payin for any payment that the log names',
   seenIn: 'gateways that credit a deposit by the order id in the request',
   file: 'tools/audit/compareInflows.ts',
   from: 'if (!atOwnDeposit)',

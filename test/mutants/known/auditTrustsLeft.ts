@@ -1,7 +1,7 @@
 import type { Mutant } from '../mutant.ts';
 
 export const mutant: Mutant = {
-  bug: 'what left with a payout is what the log says, of any size',
+  bug: 'the audit believes the log about the amount that left with a payout',
   seenIn: 'refund and payout reports that are reconciled with themselves',
   file: 'tools/audit/reckon/legs.ts',
   from: 'if (left > ordered.amount) find(',

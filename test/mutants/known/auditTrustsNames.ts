@@ -1,8 +1,8 @@
 import type { Mutant } from '../mutant.ts';
 
 export const mutant: Mutant = {
-  bug: 'a withdrawal that is called a sweep needs no address book and no second operator',
-  seenIn: 'reconciliations that pass over what is booked as internal',
+  bug: 'a withdrawal called a sweep needs no address book and no second operator',
+  seenIn: 'reconciliations that skip internal bookings',
   file: 'tools/audit/reckon/others.ts',
   from: 'if (!movesMoney(data)) return;',
   to: "if (!movesMoney(data) || data.kind !== 'withdrawal') return;",

@@ -1,8 +1,8 @@
 import type { Mutant } from '../mutant.ts';
 
 export const mutant: Mutant = {
-  bug: 'a webhook needs no event that it tells of',
-  seenIn: 'delivery logs that are counted, and never held against what happened',
+  bug: 'the audit accepts a webhook without its event',
+  seenIn: 'delivery logs that are counted and never compared with events',
   file: 'tools/audit/compareNews.ts',
   from: 'if (!news) return `',
   to: 'if (!news) return telling.where.id ? null : `',

@@ -1,7 +1,7 @@
 import type { Mutant } from '../mutant.ts';
 
 export const mutant: Mutant = {
-  bug: 'a batch pays its members what its own stream says, not what their payments owe',
+  bug: 'a batch pays its members the amounts of its own stream, not the amounts that their payments owe',
   seenIn: 'payout files that are signed as a sum',
   file: 'src/workers/payouts/owners.ts',
   from: '        return payable(paymentId, isMember ? payment : null);',

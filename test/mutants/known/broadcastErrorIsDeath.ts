@@ -1,8 +1,8 @@
 import type { Mutant } from '../mutant.ts';
 
 export const mutant: Mutant = {
-  bug: 'an error of the broadcast counts as not sent',
-  seenIn: 'bullbitcoin#2601: the node had it all the same, and it was paid again',
+  bug: 'an error of the broadcast counts as proof that nothing was sent',
+  seenIn: 'bullbitcoin#2601: the node had the transaction, and it was paid again',
   file: 'src/workers/payouts/worker.ts',
   from: '    if (failure && !outbid) throw failure.error;',
   to: [

@@ -1,8 +1,8 @@
 import type { Mutant } from '../mutant.ts';
 
 export const mutant: Mutant = {
-  bug: 'a cancel gives back what its payout took of the hour',
-  seenIn: 'limits that count what is pending: sign, cancel, sign again',
+  bug: 'a cancel returns its payout’s share of the hourly limit',
+  seenIn: 'limits that count pending transactions: sign, cancel, sign again',
   file: 'src/chains/money/spending.ts',
   from: '  const of = spent.amount >= before.amount ? spent : before;',
   to: '  const of = spent;',

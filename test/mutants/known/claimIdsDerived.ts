@@ -1,7 +1,7 @@
 import type { Mutant } from '../mutant.ts';
 
 export const mutant: Mutant = {
-  bug: 'two who claim the same thing write the same event id, and both are told that it is theirs',
+  bug: 'two processes that claim the same delivery write the same event id, and both get success',
   seenIn: 'EventStoreDB: an append that repeats an event id at its revision succeeds',
   file: 'commands/codec.ts',
   from: '    const sealed = { id: ids.eventId(), type,',

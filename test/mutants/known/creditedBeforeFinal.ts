@@ -1,7 +1,7 @@
 import type { Mutant } from '../mutant.ts';
 
 export const mutant: Mutant = {
-  bug: 'a payin counts when it is seen first',
+  bug: 'a payin counts when it is first detected',
   seenIn: 'zero-confirmation credits',
   file: 'domain/payment/payins.ts',
   from: ['  if (!final) return events;', "  events.push({ type: 'PayinConfirmed'"].join('\n'),

@@ -1,7 +1,7 @@
 import type { Mutant } from '../mutant.ts';
 
 export const mutant: Mutant = {
-  bug: 'the cursor is saved before what its blocks held is recorded',
+  bug: 'the cursor is saved before the payins of its blocks are recorded',
   seenIn: 'watchers that save the block number first: a crash loses its payins',
   file: 'src/workers/payins/payins.ts',
   from: ['    const { orphaned, missed, next } = range;', ''].join('\n'),

@@ -2,7 +2,7 @@ import type { Mutant } from '../mutant.ts';
 
 export const mutant: Mutant = {
   bug: 'a transaction that no node knows counts as dropped',
-  seenIn: 'rrelayer, many payout scripts: not in the mempool, so it is sent anew',
+  seenIn: 'rrelayer and many payout scripts: a transaction outside of the mempool is sent again',
   file: 'src/chains/node/agreement.ts',
   from: "    if (said === undefined) return isUnshown ? undecided : { kind: 'unknown' };",
   to: [

@@ -1,7 +1,7 @@
 import type { Mutant } from '../mutant.ts';
 
 export const mutant: Mutant = {
-  bug: 'a nonce that is used up is taken for the next attempt',
+  bug: 'the next attempt gets a nonce that is already used',
   seenIn: 'wallet scripts that reuse the failed transaction’s nonce',
   file: 'domain/transfer/record.ts',
   from: '  return reused ?',

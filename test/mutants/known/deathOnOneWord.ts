@@ -1,7 +1,7 @@
 import type { Mutant } from '../mutant.ts';
 
 export const mutant: Mutant = {
-  bug: 'one node’s word makes a transfer dead',
+  bug: 'one node’s answer makes a transfer dead',
   seenIn: 'single-node gateways: a node behind a balancer lags, and the payout is made again',
   file: 'src/chains/node/agreement.ts',
   from: [

@@ -1,7 +1,7 @@
 import type { Mutant } from '../mutant.ts';
 
 export const mutant: Mutant = {
-  bug: 'the decimals of a token are those that a payment’s terms state',
+  bug: 'the payment’s terms decide a token’s decimals, not the catalogue',
   seenIn: 'bridges that took decimals from the message',
   file: 'domain/payment/backing.ts',
   from: '  if (!isListed(source) || !isListed(destination))',

@@ -1,7 +1,7 @@
 import type { Mutant } from '../mutant.ts';
 
 export const mutant: Mutant = {
-  bug: 'each look at an event gives its delivery another id',
+  bug: 'each read of an event gives its delivery another id',
   seenIn: 'webhook queues that are filled again after a rebuild',
   file: 'domain/webhook.ts',
   from: '  `${paymentEventId.slice(0, 14)}8${paymentEventId.slice(15)}`;',

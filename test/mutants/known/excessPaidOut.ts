@@ -1,8 +1,8 @@
 import type { Mutant } from '../mutant.ts';
 
 export const mutant: Mutant = {
-  bug: 'what is over the agreed amount is kept as a fee',
-  seenIn: 'gateways that book what came as what was due',
+  bug: 'money above the agreed amount is kept as a fee',
+  seenIn: 'gateways that book any received amount as the agreed one',
   file: 'domain/payment/close.ts',
   from: 'fee: agreedFee(terms), payout: agreed.payout, excess, dust: 0n };',
   to: 'fee: agreedFee(terms) + excess, payout: agreed.payout, excess: 0n, dust: 0n };',

@@ -1,7 +1,7 @@
 import type { Mutant } from '../mutant.ts';
 
 export const mutant: Mutant = {
-  bug: 'a payment expires by our clock while its chain has not been read so far',
+  bug: 'a payment expires by the local clock before its chain has been read that far',
   seenIn: 'watchers that were down: paid invoices expire',
   file: 'domain/payment/close.ts',
   from: '  if (!isPast(chainTime, p.terms.expiresAt)) {',

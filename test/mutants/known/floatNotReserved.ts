@@ -1,8 +1,8 @@
 import type { Mutant } from '../mutant.ts';
 
 export const mutant: Mutant = {
-  bug: 'payouts under way do not count against what the treasury holds',
-  seenIn: 'hot wallets that look at their balance alone',
+  bug: 'payouts under way do not count against the treasury’s balance',
+  seenIn: 'hot wallets that only check their balance',
   file: 'src/chains/money/spending.ts',
   from: '  if (held - spokenFor >= amount) return;',
   to: '  if (held >= amount) return;',

@@ -1,7 +1,7 @@
 import type { Mutant } from '../mutant.ts';
 
 export const mutant: Mutant = {
-  bug: 'payins on any chain fund a payment, whatever it is paid from',
+  bug: 'payins on any chain fund a payment, whatever its source is',
   seenIn: 'gateways that add up deposits by payment id alone',
   file: 'domain/payment/backing.ts',
   from: 'transferIds.includes(id) && isSameAsset(transfer, source)',

@@ -1,9 +1,9 @@
 import type { Mutant } from '../mutant.ts';
 
 export const mutant: Mutant = {
-  bug: 'what a fork took away is recorded before the cursor is back where it began',
+  bug: 'removed payins are recorded before the cursor returns to the fork',
   seenIn:
-    'watchers that follow one node: after a crash, money that a node on a branch of its own took for gone is never looked for again',
+    'watchers that follow one node: after a crash they never search again for money that a node on a wrong branch had removed',
   file: 'src/workers/payins/payins.ts',
   from: ['    if (orphaned.length > 0) await goBack(deps, own, next);', ''].join('\n'),
   to: '',

@@ -1,8 +1,8 @@
 import type { Mutant } from '../mutant.ts';
 
 export const mutant: Mutant = {
-  bug: 'an order without a key belongs to whoever sends its id first, with any terms and words',
-  seenIn: 'this service before: the honest front end was refused with 409',
+  bug: 'a keyless order belongs to the first sender of its id, with any terms and texts',
+  seenIn: 'an earlier version of this service: the honest front end got 409',
   file: 'commands/createPayment.ts',
   from: 'keylessPaymentIdOf(idSalt, orderId, receiver, boundBy(request, asked))',
   to: "keylessPaymentIdOf(idSalt, orderId, receiver, boundBy(request, asked) && '')",

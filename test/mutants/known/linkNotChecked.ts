@@ -1,7 +1,7 @@
 import type { Mutant } from '../mutant.ts';
 
 export const mutant: Mutant = {
-  bug: 'a stream is read without checking that each event follows on the one before',
+  bug: 'a stream is read without a check that each event follows its predecessor',
   seenIn: 'hash chains that nothing verifies',
   file: 'commands/codec.ts',
   from: '  if (broken) throw new ChainBroken(broken);',

@@ -1,7 +1,7 @@
 import type { Mutant } from '../mutant.ts';
 
 export const mutant: Mutant = {
-  bug: 'a transfer that is shown again counts again',
+  bug: 'a transfer that a node returns twice counts twice',
   seenIn: 'nodes that send a log twice, watchers that read a range twice',
   file: 'domain/payment/shapes.ts',
   from: '  `${transfer.chainId}:${transfer.txHash}:${transfer.index}`;',

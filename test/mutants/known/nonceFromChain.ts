@@ -2,7 +2,7 @@ import type { Mutant } from '../mutant.ts';
 
 export const mutant: Mutant = {
   bug: 'nonces come from the chain’s count, not from the log',
-  seenIn: 'OpenZeppelin relayer#836: two prepared at once got one nonce',
+  seenIn: 'OpenZeppelin relayer#836: two transactions prepared at once got one nonce',
   file: 'domain/treasury/nonces.ts',
   from: 'data: { nonce: nextNonce.toString(), purpose,',
   to: 'data: { nonce: minedNonce.toString(), purpose,',

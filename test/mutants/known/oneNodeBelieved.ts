@@ -1,8 +1,8 @@
 import type { Mutant } from '../mutant.ts';
 
 export const mutant: Mutant = {
-  bug: 'what one node shows is credited, whatever the sum',
-  seenIn: 'single-node gateways: a node that lies funds anything',
+  bug: 'one node’s answer is credited, whatever the amount',
+  seenIn: 'single-node gateways: a lying node funds anything',
   file: 'src/chains/node/agreement.ts',
   from: '  usd >= largeFrom_usd ? Math.max(usual, large) : usual;',
   to: '  usd >= largeFrom_usd ? Math.min(usual, large, 1) : 1;',

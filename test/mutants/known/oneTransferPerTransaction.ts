@@ -1,8 +1,8 @@
 import type { Mutant } from '../mutant.ts';
 
 export const mutant: Mutant = {
-  bug: 'of two transfers in one transaction one is recorded',
-  seenIn: 'gateways that know a payin by its transaction’s hash',
+  bug: 'only one of two transfers in a transaction is recorded',
+  seenIn: 'gateways that identify a payin by its transaction’s hash',
   file: 'domain/payment/shapes.ts',
   from: '  `${transfer.chainId}:${transfer.txHash}:${transfer.index}`;',
   to: '  `${transfer.chainId}:${transfer.txHash}:0`;',

@@ -1,8 +1,8 @@
 import type { Mutant } from '../mutant.ts';
 
 export const mutant: Mutant = {
-  bug: 'the payout that is ordered is believed: receiver, token and amount',
-  seenIn: 'payout queues that whoever can write to them fills',
+  bug: 'the service trusts the ordered payout: receiver, token and amount',
+  seenIn: 'payout queues that trust everybody who can write to them',
   file: 'domain/payment/backing.ts',
   from: '  if (!isDue(order, p, funded))',
   to: '  if (order.amount < 0n)',

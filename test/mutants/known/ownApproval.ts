@@ -1,7 +1,7 @@
 import type { Mutant } from '../mutant.ts';
 
 export const mutant: Mutant = {
-  bug: 'who orders a withdrawal approves it himself',
+  bug: 'an operator can approve their own withdrawal',
   seenIn: 'four-eyes rules that count approvals, not people',
   file: 'domain/treasury/operation.ts',
   from: ['  if (by === ordered.by)', ''].join('\n'),

@@ -1,7 +1,7 @@
 import type { Mutant } from '../mutant.ts';
 
 export const mutant: Mutant = {
-  bug: 'the receiver is the one of the request at hand, not of the stream',
+  bug: 'the receiver comes from the current request, not from the stream',
   seenIn: 'payout endpoints that trust the retried request',
   file: 'domain/transfer/record.ts',
   from: ['    attempt.receiver !== order.receiver ||', ''].join('\n'),

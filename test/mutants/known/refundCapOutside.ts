@@ -1,8 +1,8 @@
 import type { Mutant } from '../mutant.ts';
 
 export const mutant: Mutant = {
-  bug: 'what can go back is looked up before, and not counted where it is decided',
-  seenIn: 'Stripe-like refund endpoints: two requests at once send back twice',
+  bug: 'the refundable amount is read before the decision and not counted in it',
+  seenIn: 'Stripe-like refund endpoints: two requests at once refund twice',
   file: 'commands/refunds.ts',
   from: '    const decide = (state: PaymentState) => requestRefunds(state, whole, known, clock.now());',
   to: [

@@ -2,7 +2,7 @@ import type { Mutant } from '../mutant.ts';
 
 export const mutant: Mutant = {
   bug: 'amounts are rounded up between decimals',
-  seenIn: 'floating-point payouts: a unit too much each time',
+  seenIn: 'floating-point payouts: one unit too much each time',
   file: 'domain/money.ts',
   from: ['value / 10n ** BigInt(from - to));', '}'].join('\n'),
   to: ['(value + 10n ** BigInt(from - to) - 1n) / 10n ** BigInt(from - to));', '}'].join('\n'),

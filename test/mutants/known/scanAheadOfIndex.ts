@@ -1,8 +1,8 @@
 import type { Mutant } from '../mutant.ts';
 
 export const mutant: Mutant = {
-  bug: 'blocks are scanned before the index of addresses holds what was disclosed',
-  seenIn: 'address lists that are loaded now and then',
+  bug: 'blocks are scanned before the address index holds every disclosed address',
+  seenIn: 'address lists that are loaded at intervals',
   file: 'src/workers/payins/range.ts',
   from: ['): Promise<readonly HandledTransfer[]> {', '  await deps.caughtUp(signal);', ''].join('\n'),
   to: ['): Promise<readonly HandledTransfer[]> {', ''].join('\n'),

@@ -1,8 +1,8 @@
 import type { Mutant } from '../mutant.ts';
 
 export const mutant: Mutant = {
-  bug: 'an event with any seal is believed',
-  seenIn: 'hash chains without a key: whoever writes to the log goes on with the chain',
+  bug: 'an event with any seal is accepted',
+  seenIn: 'hash chains without a key: every writer can continue the chain',
   file: 'src/store/sealed.ts',
   from: '  if (seals.isSealOf(linkOf(stored), seal)) return null;',
   to: '  if (seal.length > 0) return null;',

@@ -1,7 +1,7 @@
 import type { Mutant } from '../mutant.ts';
 
 export const mutant: Mutant = {
-  bug: 'a transfer of which the log says that nothing had to come in needs no proof',
+  bug: 'a transfer without required payins in the log needs no proof',
   seenIn: 'signers that skip the funding check for an amount of zero',
   file: 'src/workers/payouts/fundingProof.ts',
   from: '    if (!first || needed <= 0n || sum < needed)',

@@ -1,8 +1,8 @@
 import type { Mutant } from '../mutant.ts';
 
 export const mutant: Mutant = {
-  bug: 'the signer signs a second transfer for one purpose while the first can land',
-  seenIn: 'remote signers that keep no record of what they signed',
+  bug: 'the signer signs a second transfer for one purpose while the first can still arrive',
+  seenIn: 'remote signers that keep no record of their signatures',
   file: 'domain/signing/signature.ts',
   from: ['  if (alive)', ''].join('\n'),
   to: ['  if (alive && state.length === signaturesMax)', ''].join('\n'),

@@ -1,8 +1,8 @@
 import type { Mutant } from '../mutant.ts';
 
 export const mutant: Mutant = {
-  bug: 'a service that holds the keys pays two payments out of one transfer, where a salt derives the deposit',
-  seenIn: 'wallets that check a deposit against its key and not against the order that it was made for',
+  bug: 'a service that holds the keys pays two payments from one transfer, where a salt derives the deposit',
+  seenIn: 'wallets that check a deposit against its key and not against its order',
   file: 'src/workers/payouts/fundingProof.ts',
   from: '(isBound(payment, transfer) ? undefined : await use(id, transfer)) ??',
   to: '(isBound(payment, transfer) || id !== "" ? undefined : await use(id, transfer)) ??',

@@ -2,7 +2,7 @@ import type { Mutant } from '../mutant.ts';
 
 export const mutant: Mutant = {
   bug: 'a delivery’s row is written after the POST',
-  seenIn: 'BTCPay: a crash between leaves no trace, and it is sent again',
+  seenIn: 'BTCPay: a crash in between leaves no trace, and the webhook is sent again',
   file: 'commands/sendWebhook.ts',
   from: '    const claim = await handle(webhook, deliveryId,',
   to: [

@@ -2,7 +2,7 @@ import type { Mutant } from '../mutant.ts';
 
 export const mutant: Mutant = {
   bug: 'a withdrawal of one cent of credit backs a payout of any amount',
-  seenIn: 'loyalty points that are looked up by name, not by amount',
+  seenIn: 'loyalty points that are checked by name, not by amount',
   file: 'domain/payment/cashback.ts',
   from: '    funded.payout <= rescale(BigInt(cents), centDecimals, destination.token.decimals)',
   to: '    BigInt(cents) > 0n',

@@ -1,4 +1,4 @@
-/** What many runs have shown, as a page. */
+/** The results of many simulated worlds, as a page. */
 import { type Coverage, isCrash } from './coverage.ts';
 
 export interface Totals {
@@ -14,7 +14,6 @@ export interface Totals {
   readonly coverage: Coverage;
 }
 
-const pairsShown = 12;
 const hour_ms = 3_600_000;
 const whole = (count: number): string => Math.round(count).toLocaleString('en-US');
 
@@ -26,6 +25,26 @@ const counted = (counts: Readonly<Record<string, number>>): readonly (readonly s
     .sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1))
     .map(([name, count]) => [`\`${name}\``, whole(count)]);
 
+/** Returns the kind of a fault: `crash.before.pg.commit` is a `crash.before.pg`, `evm.node.lags` an `evm.node`. */
+function kindOf(name: string): string {
+  const parts = name.split('.');
+  const isAt = name.startsWith('crash.at.');
+  const hasThree = /^(crash|lost)\./.test(name);
+  return parts.slice(0, hasThree && !isAt ? 3 : 2).join('.');
+}
+
+/** Returns a row for each kind: its places, how often they were reached in all, and the rarest place. */
+function byKind(counts: Readonly<Record<string, number>>): readonly (readonly string[])[] {
+  const groups = Map.groupBy(Object.entries(counts), ([name]) => kindOf(name));
+  const sumOf = (places: readonly (readonly [string, number])[]) => places.reduce((sum, [, count]) => sum + count, 0);
+  return [...groups]
+    .sort(([a, m], [b, n]) => sumOf(n) - sumOf(m) || (a < b ? -1 : 1))
+    .map(([kind, places]) => {
+      const [name, count] = places.toSorted(([a, m], [b, n]) => m - n || (a < b ? -1 : 1))[0] ?? ['', 0];
+      return [`\`${kind}\``, whole(places.length), whole(sumOf(places)), `\`${name}\`: ${whole(count)}`];
+    });
+}
+
 export function summaryOf(totals: Totals, eventTypes: readonly string[]): string {
   const { coverage, took_ms } = totals;
   const crashes = Object.fromEntries(Object.entries(coverage.faults).filter(([name]) => isCrash(name)));
@@ -33,18 +52,14 @@ export function summaryOf(totals: Totals, eventTypes: readonly string[]): string
   const unseen = eventTypes.filter((type) => !(type in coverage.events));
   const pairs = Object.keys(coverage.pairs).length;
   const kinds = Object.keys(coverage.faults).sort();
-  const missed = kinds.flatMap((one, at) =>
-    kinds
-      .slice(at + 1)
-      .flatMap((other) => (`${one} + ${other}` in coverage.pairs ? [] : [`\`${one}\` + \`${other}\``])),
-  );
   const last = totals.from + totals.seeds - 1;
-  return `# What the simulation has shown
+  return `# Results of the simulation
 
-Written by \`npm run simulate -- --seeds ${totals.seeds} --from ${totals.from} --summary\`. How it works: [simulation.md](simulation.md).
+For auditors and contributors: the result of the last large run, by kind of crash, fault, event and alarm. How the simulation works:
+[simulation.md](simulation.md). Written by \`npm run simulate -- --seeds ${totals.seeds} --from ${totals.from} --summary\`.
 
 ${table(
-  ['', ''],
+  ['measure', 'value'],
   [
     ['seeds', `${whole(totals.seeds)} (${totals.from} to ${last})`],
     [
@@ -69,23 +84,21 @@ ${table(
   ],
 )}
 
-## Places of crashes
+## Crashes
 
-${table(['place', 'crashes'], counted(crashes))}
+A place is a call before or after which the process ended, or a point that the service names.
+
+${table(['kind', 'places', 'crashes', 'rarest place'], byKind(crashes))}
 
 ## Other faults
 
-${table(['fault', 'times'], counted(others))}
-
-## Pairs
-
-Never in one run, of the kinds that there were: ${whole(missed.length)}${missed.length > 0 ? `, such as ${missed.slice(0, pairsShown).join(', ')}` : ''}.
+${table(['kind', 'places', 'times', 'rarest'], byKind(others))}
 
 ## Events
 
 ${table(['type', 'written'], counted(coverage.events))}
 
-Not written in any run: ${unseen.map((type) => `\`${type}\``).join(', ') || 'none'}.
+No world of this run wrote these types: ${unseen.map((type) => `\`${type}\``).join(', ') || 'none'}.
 
 ## Alarms
 

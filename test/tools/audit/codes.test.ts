@@ -16,7 +16,7 @@ describe('each thing that an audit can find', () => {
   });
 
   it('is in the table of docs/audit/audit.md', () => {
-    const page = text('docs/audit/audit.md').split('\n## What is printed\n')[1]?.split('\n## ')[0] ?? '';
+    const page = text('docs/audit/audit.md').split('\n## Findings\n')[1]?.split('\n## ')[0] ?? '';
     assert.deepEqual(
       codes.filter((code) => !page.includes(`\`${code}\``)),
       [],
