@@ -42,6 +42,8 @@ module.exports = {
       from: { path: '^(src|tools|web)/', pathNot: '^src/chains/[^/]+/(signer/|treasury\\.ts|index\\.ts)' }, to: { path: '^src/chains/[^/]+/signer/' } },
     { name: 'keys-of-evm', severity: 'error', comment: 'accounts with keys are made by the signer; the deployer of the forwarder is no treasury',
       from: { path: '^(src|tools|web)/', pathNot: '^src/chains/evm/(signer/|deposits/deployForwarder\\.ts)' }, to: { path: '(^|/)viem/(_esm/)?accounts' } },
+    { name: 'solana-behind-one-file', severity: 'error', comment: 'another version of the library replaces this one by one line (docs/explain/decisions/0021-solana-library.md)',
+      from: { path: '^(src|tools|web|commands|domain)/', pathNot: '^src/chains/solana/web3\\.ts' }, to: { path: 'node_modules/@solana/web3\\.js/' } },
     { name: 'no-dev-dependencies-in-product', severity: 'error', from: { path: product }, to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] } },
   ],
   options: {

@@ -1,7 +1,7 @@
 /** What is an address on Solana, and what is a transaction's. */
 import { base58 } from '@scure/base';
-import { PublicKey, SystemProgram } from '@solana/web3.js';
 import type { Chain } from '../../../domain/chains.ts';
+import { PublicKey, SystemProgram } from './web3.ts';
 
 /** The program that wallets belong to. Its own address, all zeros, is no wallet. */
 export const systemProgram: string = SystemProgram.programId.toBase58();

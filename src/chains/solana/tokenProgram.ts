@@ -3,10 +3,10 @@
  * github.com/solana-program/token (interface/src/instruction.rs and state.rs), github.com/solana-program/associated-token-account.
  */
 import { createHash } from 'node:crypto';
-import { type AccountMeta, PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js';
 import { assert } from '../../../domain/decider.ts';
 import { boundedMap } from '../../lib/cache.ts';
 import type { RawAccount } from './reads.ts';
+import { type AccountMeta, PublicKey, SystemProgram, TransactionInstruction } from './web3.ts';
 
 export const tokenProgram = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
 /** Keeps tokens with extensions. No token of the catalogue is kept by it. */
@@ -64,7 +64,7 @@ export const createTokenAccount = (
       { pubkey: SystemProgram.programId, isSigner: false, isWritable: false },
       account(program),
     ],
-    data: Uint8Array.of(1),
+    data: Buffer.of(1),
   });
 
 /** How `TransferChecked` lays out its data. */
@@ -121,7 +121,7 @@ export const closeAccount = (closed: string, owner: string, rentTo: string): Tra
   new TransactionInstruction({
     programId: tokenProgramKey,
     keys: [account(closed, 'written'), account(rentTo, 'written'), account(owner, 'signs')],
-    data: Uint8Array.of(9),
+    data: Buffer.of(9),
   });
 
 function account(address: string, ...roles: readonly ('signs' | 'written')[]): AccountMeta {

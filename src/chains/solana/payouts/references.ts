@@ -1,8 +1,8 @@
 /** The references that payouts bear. Anybody can name a key in a transaction: what nobody can guess, nobody names beforehand. */
 import { createHmac } from 'node:crypto';
-import { PublicKey } from '@solana/web3.js';
 import { assert } from '../../../../domain/decider.ts';
 import type { TransferOrder } from '../../ports.ts';
+import { PublicKey } from '../web3.ts';
 import { referenceOf } from './transaction.ts';
 
 /** @throws Error for an order that says not what it is for */

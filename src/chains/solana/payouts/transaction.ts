@@ -1,15 +1,5 @@
 /** The transactions that the treasury pays for: what is built here, the signer takes apart again and checks. */
 import { createHash } from 'node:crypto';
-import {
-  type Blockhash,
-  ComputeBudgetInstruction,
-  ComputeBudgetProgram,
-  PublicKey,
-  SystemProgram,
-  TransactionInstruction,
-  TransactionMessage,
-  VersionedMessage,
-} from '@solana/web3.js';
 import type { TransferOrder } from '../../ports.ts';
 import { signature_bytes } from '../addresses.ts';
 import {
@@ -22,6 +12,16 @@ import {
   transferBetween,
   transferChecked,
 } from '../tokenProgram.ts';
+import {
+  type Blockhash,
+  ComputeBudgetInstruction,
+  ComputeBudgetProgram,
+  PublicKey,
+  SystemProgram,
+  TransactionInstruction,
+  TransactionMessage,
+  VersionedMessage,
+} from '../web3.ts';
 
 /** A message without signatures, in base64. */
 export interface SolanaPayload {

@@ -1,8 +1,8 @@
 /** Ed25519 keys as Solana uses them: made from 32 secret bytes, named by their public half in base58. */
 import { createPrivateKey, createPublicKey, hkdfSync, type KeyObject, sign } from 'node:crypto';
 import { base58 } from '@scure/base';
-import { PublicKey } from '@solana/web3.js';
 import { parseBase58 } from '../addresses.ts';
+import { PublicKey } from '../web3.ts';
 
 export interface SolanaKey {
   readonly address: string;

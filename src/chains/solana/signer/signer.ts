@@ -1,7 +1,6 @@
 /** The treasury's key on Solana. It signs only bytes that it has built itself from the order, and that move the order's own token. */
 
 import { base58 } from '@scure/base';
-import { SystemProgram, TransactionMessage, VersionedMessage } from '@solana/web3.js';
 import { coinOf } from '../../../../domain/money.ts';
 import { moneyLeaves } from '../../../../domain/transfer/shapes.ts';
 import type { Spending } from '../../money/spending.ts';
@@ -19,6 +18,7 @@ import {
   wireOf,
 } from '../payouts/transaction.ts';
 import { tokenAccountOf, tokenProgram, transferLayout } from '../tokenProgram.ts';
+import { SystemProgram, TransactionMessage, VersionedMessage } from '../web3.ts';
 import { ownerKey, referenceKey, type SolanaKey } from './keys.ts';
 
 /**
