@@ -13,6 +13,7 @@ import { openDatabase } from '../../src/postgres/database.ts';
 import { ddlOf } from '../../src/postgres/migrate.ts';
 import { createLogger, createTelemetry } from '../../src/process/telemetry.ts';
 import { freshDatabase } from '../support/postgres.ts';
+import { storeMetrics } from '../support/storeMetrics.ts';
 
 const text = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 const page = text('docs/operate/operations.md');
@@ -30,7 +31,8 @@ function seriesThere(): ReadonlyMap<string, ReadonlySet<string>> {
     const parts = ['_bucket', '_count', '_sum'].map((part) => [`${name}${part}`, new Set([...labels, 'le'])] as const);
     return [[name, labels] as const, ...parts];
   });
-  return new Map([['up', new Set(target)], ...known]);
+  const ofStore = Object.entries(storeMetrics).map(([name, own]) => [name, new Set([...own, ...target])] as const);
+  return new Map([['up', new Set(target)], ...ofStore, ...known]);
 }
 
 interface Named {

@@ -1,8 +1,11 @@
 /** The port of the event store, against one node of the real EventStoreDB. */
+import assert from 'node:assert/strict';
 import { type OpenEventStore, openEventStore } from '../../src/store/client.ts';
+import { readServerVersion } from '../../src/store/version.ts';
 import { eventStoreContract } from '../store/contract.ts';
 import { idleRestartContract } from '../store/idleRestart.ts';
 import { describeOnRealStore, type RealEventStore, startRealEventStore } from '../support/realEventStore.ts';
+import { storeMetrics } from '../support/storeMetrics.ts';
 
 describeOnRealStore('the event store client', () => {
   let server: RealEventStore;
@@ -14,6 +17,16 @@ describeOnRealStore('the event store client', () => {
   after(async () => {
     await store?.close();
     await server?.stop();
+  });
+
+  it('names its version, and has the metrics and labels that dashboards show', async () => {
+    assert.equal(await readServerVersion(server.url), '24.6.0');
+    const { host } = new URL(server.url.replace(/^esdb:/, 'http:'));
+    const answer = await (await fetch(`http://${host}/metrics`)).text();
+    for (const [name, labels] of Object.entries(storeMetrics)) {
+      const [series = ''] = new RegExp(`^${name}\\{.*$`, 'm').exec(answer) ?? assert.fail(`no metric ${name}`);
+      for (const label of labels) assert.ok(series.includes(`${label}="`), `${name} has no label ${label}`);
+    }
   });
 
   describe('for requests', () => {
