@@ -253,7 +253,7 @@ BEGIN
         ('block_number', 'Of the block that holds it; null while none does.'),
         ('bounced', 'Payments that ended with money which is held.'),
         ('chain', 'As people call it.'),
-        ('chain_id', 'As in docs/operate/chains.md.'),
+        ('chain_id', 'Id of the chain, such as 8453 for Base. 501 is Solana, 1500 is Stellar.'),
         ('coin_symbol', 'The chain''s own coin.'),
         ('counterparty', 'Where it went, or came from.'),
         ('created', 'Payments that were created that day.'),
