@@ -9,7 +9,7 @@ export interface Alert {
   readonly severity: 'page' | 'ticket';
   readonly means: string;
   /** Where to find more. */
-  readonly look: string;
+  readonly check: string;
   readonly todo: string;
   /** When the alert ends. */
   readonly ends: string;
@@ -23,7 +23,7 @@ const byMetrics: readonly Alert[] = [
     lasts: '1m',
     severity: 'page',
     means: 'an instance does not answer on its operations port',
-    look: '`docker compose ps`, `docker compose logs --tail 100 service`, `npm run doctor`',
+    check: '`docker compose ps`, `docker compose logs --tail 100 service`, `npm run doctor`',
     todo: 'fix the cause in the log of the last start; pending payments wait, and nothing is lost',
     ends: 'when the instance answers',
   },
@@ -33,7 +33,7 @@ const byMetrics: readonly Alert[] = [
     lasts: '2m',
     severity: 'page',
     means: 'no instance is active in a role, so its work has stopped',
-    look: '`/readyz` of each instance on its operations port; connections to Postgres, where the leases are',
+    check: '`/readyz` of each instance on its operations port; connections to Postgres, where the leases are',
     todo: 'start an instance with that role, or fix Postgres',
     ends: 'when an instance is active',
   },
@@ -43,7 +43,7 @@ const byMetrics: readonly Alert[] = [
     lasts: '2m',
     severity: 'page',
     means: 'payins of a chain are detected late: the newest block that was read is more than 2 minutes old',
-    look: '`npm run check-chain -- <chain>`, the panel of calls to nodes',
+    check: '`npm run check-chain -- <chain>`, the panel of calls to nodes',
     todo: 'name another node in `RPC_URLS_<chainId>`; the service catches up automatically',
     ends: 'when the newest block is read again',
   },
@@ -53,7 +53,7 @@ const byMetrics: readonly Alert[] = [
     lasts: '15m',
     severity: 'ticket',
     means: 'a node refuses calls because of its rate limit, or fails',
-    look: '`pi_node_rate`, `npm run check-chain -- <chain>`',
+    check: '`pi_node_rate`, `npm run check-chain -- <chain>`',
     todo: 'get another plan, or name another node',
     ends: 'when its calls succeed again',
   },
@@ -63,7 +63,7 @@ const byMetrics: readonly Alert[] = [
     lasts: '5m',
     severity: 'ticket',
     means: 'an item failed ten times and waits for an operator',
-    look: '`npm run work -- list`',
+    check: '`npm run work -- list`',
     todo: 'fix the cause that the error names, then run `npm run work -- retry`',
     ends: 'when nothing is parked',
   },
@@ -73,7 +73,7 @@ const byMetrics: readonly Alert[] = [
     lasts: '5m',
     severity: 'page',
     means: 'the oldest entry of a to-do list has been due for ten minutes',
-    look: '`npm run work -- list`, `npm run payouts -- list`, the panel of work',
+    check: '`npm run work -- list`, `npm run payouts -- list`, the panel of work',
     todo: 'provide what the entry waits for; workers continue automatically',
     ends: 'when the list is short again',
   },
@@ -83,7 +83,7 @@ const byMetrics: readonly Alert[] = [
     lasts: '10m',
     severity: 'ticket',
     means: 'payouts are not signed, for the reason that the alert names',
-    look: '`npm run payouts -- list`, `npm run explain -- <paymentId>`',
+    check: '`npm run payouts -- list`, `npm run explain -- <paymentId>`',
     todo: 'add the missing tokens or coin, or wait until the hour has passed',
     ends: 'when the payouts are signed',
   },
@@ -94,7 +94,7 @@ const byMetrics: readonly Alert[] = [
     severity: 'ticket',
     means:
       'funded payments cannot be signed: their money left its chain, an operator holds them, or too little arrived',
-    look: '`npm run payouts -- list`',
+    check: '`npm run payouts -- list`',
     todo: 'decide each payment: `npm run payouts -- retry`, `accept` or `bounce`',
     ends: 'when you have decided each payment',
   },
@@ -104,7 +104,7 @@ const byMetrics: readonly Alert[] = [
     lasts: '2m',
     severity: 'page',
     means: 'read models are behind the log: lists, pages and webhooks are late',
-    look: '`npm run doctor`, Postgres’ own load',
+    check: '`npm run doctor`, Postgres’ own load',
     todo: 'give Postgres more resources; `/readyz` has the reason of a stopped set',
     ends: 'when the rows are at most some seconds old',
   },
@@ -114,7 +114,7 @@ const byMetrics: readonly Alert[] = [
     lasts: '5m',
     severity: 'page',
     means: 'more than 2 % of answers are errors of this service',
-    look: 'the panel of answers, the log by `X-Request-Id`',
+    check: 'the panel of answers, the log by `X-Request-Id`',
     todo: '503 means that a store, a chain or capacity is missing; `/readyz` has the reason',
     ends: 'when callers get answers without errors',
   },
@@ -124,7 +124,7 @@ const byMetrics: readonly Alert[] = [
     lasts: '10m',
     severity: 'ticket',
     means: '1 % of answers take more than 2 s',
-    look: 'the panel of answers by route, Postgres’ and the event store’s disks',
+    check: 'the panel of answers by route, Postgres’ and the event store’s disks',
     todo: 'start another instance with the role `api`, or use faster disks',
     ends: 'when answers are faster again',
   },
@@ -134,7 +134,7 @@ const byMetrics: readonly Alert[] = [
     lasts: '5m',
     severity: 'ticket',
     means: 'this machine’s clock differs by more than 30 s from those of the chains',
-    look: '`timedatectl`, `npm run doctor`',
+    check: '`timedatectl`, `npm run doctor`',
     todo: 'set the clock (NTP)',
     ends: 'when the clocks agree',
   },
@@ -144,7 +144,7 @@ const byMetrics: readonly Alert[] = [
     lasts: '1m',
     severity: 'page',
     means: 'the last audit found that log, chains and read models disagree',
-    look: '`npm run audit`',
+    check: '`npm run audit`',
     todo: 'follow its remedy for each finding ([audit.md](../audit/audit.md))',
     ends: 'with the first audit that finds nothing',
   },
@@ -191,7 +191,7 @@ export function alertsOf(page: string): readonly Alert[] {
       lasts: '0m',
       severity: pages.has(name) ? 'page' : 'ticket',
       means,
-      look: `log lines of the instance with \`"alarm":"${name}"\``,
+      check: `log lines of the instance with \`"alarm":"${name}"\``,
       todo,
       ends: '15 minutes after the last alarm',
     }),
@@ -232,14 +232,14 @@ For operators on call: one section for each alert of \`deploy/observability/aler
 container, type \`docker compose exec service npm run -s payouts -- list\` ([containers.md](containers.md#commands-in-a-container)).
 
 Made by \`npm run docs\` from \`docs/generate/alerts.ts\` and [alarms.md](alarms.md); do not edit.`,
-    ...alertsOf(page).map(({ name, severity, means, look, todo, ends }) =>
+    ...alertsOf(page).map(({ name, severity, means, check, todo, ends }) =>
       [
         `## ${name}`,
         '',
         `| ${severity} | |`,
         '|---|---|',
         `| means | ${linked(means)} |`,
-        `| look | ${look} |`,
+        `| check | ${check} |`,
         `| do | ${linked(todo)} |`,
         `| ends | ${ends} |`,
       ].join('\n'),
