@@ -8,11 +8,11 @@ export interface Alert {
   readonly lasts: string;
   readonly severity: 'page' | 'ticket';
   readonly means: string;
-  /** Where to find more. */
-  readonly check: string;
+  /** Where to find more; null for an alarm of the service, whose log lines have the facts. */
+  readonly check: string | null;
   readonly todo: string;
-  /** When the alert ends. */
-  readonly ends: string;
+  /** When the alert ends; null for an alarm of the service, which ends 15 minutes after it was last raised. */
+  readonly ends: string | null;
 }
 
 /** Alerts without an alarm of the service: metrics show them, or their absence does. */
@@ -191,9 +191,9 @@ export function alertsOf(page: string): readonly Alert[] {
       lasts: '0m',
       severity: pages.has(name) ? 'page' : 'ticket',
       means,
-      check: `log lines of the instance with \`"alarm":"${name}"\``,
+      check: null,
       todo,
-      ends: '15 minutes after the last alarm',
+      ends: null,
     }),
   );
   return [...byMetrics, ...alarms];
@@ -231,6 +231,9 @@ export const runbooks = (page: string): string =>
 For operators on call: one section for each alert of \`deploy/observability/alerts.yml\`. Handle a \`page\` at once and a \`ticket\` in the morning. In a
 container, type \`docker compose exec service npm run -s payouts -- list\` ([containers.md](containers.md#commands-in-a-container)).
 
+An alert whose name begins with \`Alarm\` is an alarm of the service. Find its facts in the log: lines with \`"alarm":"<name>"\`. It ends 15 minutes after the last
+alarm.
+
 Made by \`npm run docs\` from \`docs/generate/alerts.ts\` and [alarms.md](alarms.md); do not edit.`,
     ...alertsOf(page).map(({ name, severity, means, check, todo, ends }) =>
       [
@@ -239,9 +242,9 @@ Made by \`npm run docs\` from \`docs/generate/alerts.ts\` and [alarms.md](alarms
         `| ${severity} | |`,
         '|---|---|',
         `| means | ${linked(means)} |`,
-        `| check | ${check} |`,
+        ...(check === null ? [] : [`| check | ${check} |`]),
         `| do | ${linked(todo)} |`,
-        `| ends | ${ends} |`,
+        ...(ends === null ? [] : [`| ends | ${ends} |`]),
       ].join('\n'),
     ),
   ].join('\n\n');
