@@ -107,7 +107,7 @@ export class ChainBroken extends Error {
   readonly revision: bigint;
   constructor({ stream, revision, expected, found }: ChainBreak) {
     super(
-      `stream ${stream} is not as it was written: at revision ${revision} it should have ${expected}, but has ${found}. Nothing is decided on it; find out who wrote to the event log (docs/operate/operations.md, "A broken chain")`,
+      `stream ${stream} is not as it was written: at revision ${revision} it should have ${expected}, but has ${found}. Nothing is decided on it; find out who wrote to the event log (docs/operate/damaged-log.md, "A broken chain")`,
     );
     this.stream = stream;
     this.revision = revision;

@@ -1,21 +1,21 @@
-/** Makes deploy/observability/alerts.yml and docs/operate/runbooks.md: a rule for each alarm of docs/operate/operations.md, and for what the metrics show by themselves. */
+/** Makes deploy/observability/alerts.yml and docs/operate/runbooks.md: a rule for each alarm of docs/operate/alarms.md, and for conditions that only metrics show. */
 
 export interface Alert {
   readonly name: string;
   /** PromQL. */
   readonly expr: string;
-  /** How long it must hold, as Prometheus writes it. */
+  /** Minimum duration, in Prometheus's syntax. */
   readonly lasts: string;
   readonly severity: 'page' | 'ticket';
   readonly means: string;
-  /** What shows more. */
-  readonly look: string;
+  /** Where to find more; null for an alarm of the service, whose log lines have the facts. */
+  readonly check: string | null;
   readonly todo: string;
-  /** When it ends. */
-  readonly ends: string;
+  /** When the alert ends; null for an alarm of the service, which ends 15 minutes after it was last raised. */
+  readonly ends: string | null;
 }
 
-/** What needs no alarm of the service: it shows in the metrics, or in their absence. */
+/** Alerts without an alarm of the service: metrics show them, or their absence does. */
 const byMetrics: readonly Alert[] = [
   {
     name: 'ServiceDown',
@@ -23,9 +23,9 @@ const byMetrics: readonly Alert[] = [
     lasts: '1m',
     severity: 'page',
     means: 'an instance does not answer on its operations port',
-    look: '`docker compose ps`, `docker compose logs --tail 100 service`, `npm run doctor`',
+    check: '`docker compose ps`, `docker compose logs --tail 100 service`, `npm run doctor`',
     todo: 'fix the cause in the log of the last start; pending payments wait, and nothing is lost',
-    ends: 'when it answers',
+    ends: 'when the instance answers',
   },
   {
     name: 'RoleWithoutInstance',
@@ -33,7 +33,7 @@ const byMetrics: readonly Alert[] = [
     lasts: '2m',
     severity: 'page',
     means: 'no instance is active in a role, so its work has stopped',
-    look: '`/readyz` of each instance on its operations port; connections to Postgres, which keeps the leases',
+    check: '`/readyz` of each instance on its operations port; connections to Postgres, where the leases are',
     todo: 'start an instance with that role, or fix Postgres',
     ends: 'when an instance is active',
   },
@@ -43,7 +43,7 @@ const byMetrics: readonly Alert[] = [
     lasts: '2m',
     severity: 'page',
     means: 'payins of a chain are detected late: the newest block that was read is more than 2 minutes old',
-    look: '`npm run check-chain -- <chain>`, the panel of calls to nodes',
+    check: '`npm run check-chain -- <chain>`, the panel of calls to nodes',
     todo: 'name another node in `RPC_URLS_<chainId>`; the service catches up automatically',
     ends: 'when the newest block is read again',
   },
@@ -53,7 +53,7 @@ const byMetrics: readonly Alert[] = [
     lasts: '15m',
     severity: 'ticket',
     means: 'a node refuses calls because of its rate limit, or fails',
-    look: '`pi_node_rate`, `npm run check-chain -- <chain>`',
+    check: '`pi_node_rate`, `npm run check-chain -- <chain>`',
     todo: 'get another plan, or name another node',
     ends: 'when its calls succeed again',
   },
@@ -63,7 +63,7 @@ const byMetrics: readonly Alert[] = [
     lasts: '5m',
     severity: 'ticket',
     means: 'an item failed ten times and waits for an operator',
-    look: '`npm run work -- list`',
+    check: '`npm run work -- list`',
     todo: 'fix the cause that the error names, then run `npm run work -- retry`',
     ends: 'when nothing is parked',
   },
@@ -73,7 +73,7 @@ const byMetrics: readonly Alert[] = [
     lasts: '5m',
     severity: 'page',
     means: 'the oldest entry of a to-do list has been due for ten minutes',
-    look: '`npm run work -- list`, `npm run payouts -- list`, the panel of work',
+    check: '`npm run work -- list`, `npm run payouts -- list`, the panel of work',
     todo: 'provide what the entry waits for; workers continue automatically',
     ends: 'when the list is short again',
   },
@@ -83,9 +83,9 @@ const byMetrics: readonly Alert[] = [
     lasts: '10m',
     severity: 'ticket',
     means: 'payouts are not signed, for the reason that the alert names',
-    look: '`npm run payouts -- list`, `npm run explain -- <paymentId>`',
+    check: '`npm run payouts -- list`, `npm run explain -- <paymentId>`',
     todo: 'add the missing tokens or coin, or wait until the hour has passed',
-    ends: 'when they are signed',
+    ends: 'when the payouts are signed',
   },
   {
     name: 'PaymentsHeld',
@@ -94,9 +94,9 @@ const byMetrics: readonly Alert[] = [
     severity: 'ticket',
     means:
       'funded payments cannot be signed: their money left its chain, an operator holds them, or too little arrived',
-    look: '`npm run payouts -- list`',
-    todo: 'decide each: `npm run payouts -- retry`, `accept` or `bounce`',
-    ends: 'when each is decided',
+    check: '`npm run payouts -- list`',
+    todo: 'decide each payment: `npm run payouts -- retry`, `accept` or `bounce`',
+    ends: 'when you have decided each payment',
   },
   {
     name: 'ProjectionLags',
@@ -104,7 +104,7 @@ const byMetrics: readonly Alert[] = [
     lasts: '2m',
     severity: 'page',
     means: 'read models are behind the log: lists, pages and webhooks are late',
-    look: '`npm run doctor`, Postgres’ own load',
+    check: '`npm run doctor`, Postgres’ own load',
     todo: 'give Postgres more resources; `/readyz` has the reason of a stopped set',
     ends: 'when the rows are at most some seconds old',
   },
@@ -114,8 +114,8 @@ const byMetrics: readonly Alert[] = [
     lasts: '5m',
     severity: 'page',
     means: 'more than 2 % of answers are errors of this service',
-    look: 'the panel of answers, the log by `X-Request-Id`',
-    todo: '503 means that a store, a chain or capacity is missing: `/readyz` has the reason',
+    check: 'the panel of answers, the log by `X-Request-Id`',
+    todo: '503 means that a store, a chain or capacity is missing; `/readyz` has the reason',
     ends: 'when callers get answers without errors',
   },
   {
@@ -124,7 +124,7 @@ const byMetrics: readonly Alert[] = [
     lasts: '10m',
     severity: 'ticket',
     means: '1 % of answers take more than 2 s',
-    look: 'the panel of answers by route, Postgres’ and the event store’s disks',
+    check: 'the panel of answers by route, Postgres’ and the event store’s disks',
     todo: 'start another instance with the role `api`, or use faster disks',
     ends: 'when answers are faster again',
   },
@@ -134,9 +134,9 @@ const byMetrics: readonly Alert[] = [
     lasts: '5m',
     severity: 'ticket',
     means: 'this machine’s clock differs by more than 30 s from those of the chains',
-    look: '`timedatectl`, `npm run doctor`',
+    check: '`timedatectl`, `npm run doctor`',
     todo: 'set the clock (NTP)',
-    ends: 'when they agree',
+    ends: 'when the clocks agree',
   },
   {
     name: 'AuditFindings',
@@ -144,20 +144,25 @@ const byMetrics: readonly Alert[] = [
     lasts: '1m',
     severity: 'page',
     means: 'the last audit found that log, chains and read models disagree',
-    look: '`npm run audit`',
+    check: '`npm run audit`',
     todo: 'follow its remedy for each finding ([audit.md](../audit/audit.md))',
     ends: 'with the first audit that finds nothing',
   },
 ];
 
-/** Who must be woken; the others can wait for the morning. */
+/** Alarms that page an operator at once. The others are tickets for the morning. */
 const pages: ReadonlySet<string> = new Set([
   ...[
     'treasuryBehindChain',
     'payoutOrphaned',
     'payinLost',
     'payoutShort',
+    'refundShort',
+    'withdrawalShort',
     'signingRefused',
+    'notOrdered',
+    'signedBefore',
+    'mismatch',
     'chainBroken',
     'logSetBack',
   ],
@@ -175,10 +180,10 @@ const pages: ReadonlySet<string> = new Set([
 
 const titled = (name: string): string => `Alarm${name.slice(0, 1).toUpperCase()}${name.slice(1)}`;
 
-/** @param operations docs/operate/operations.md, whose table of alarms is the list of them */
-export function alertsOf(operations: string): readonly Alert[] {
-  const table = operations.split('\n## Alarms\n')[1]?.split('\n## ')[0] ?? '';
-  const rows = [...table.matchAll(/^\| `(\w+)` \| (.+?) \| (.+) \|$/gm)];
+/** @param page docs/operate/alarms.md: the rows of its tables before "Details" list all alarms */
+export function alertsOf(page: string): readonly Alert[] {
+  const tables = page.split('\n## Details\n')[0] ?? '';
+  const rows = [...tables.matchAll(/^\| `(\w+)` \| (.+?) \| (.+) \|$/gm)];
   const alarms = rows.map(
     ([, name = '', means = '', todo = '']): Alert => ({
       name: titled(name),
@@ -186,9 +191,9 @@ export function alertsOf(operations: string): readonly Alert[] {
       lasts: '0m',
       severity: pages.has(name) ? 'page' : 'ticket',
       means,
-      look: `the log of the instance: lines with \`"alarm":"${name}"\` have the facts`,
+      check: null,
       todo,
-      ends: '15 minutes after the last time that it was raised',
+      ends: null,
     }),
   );
   return [...byMetrics, ...alarms];
@@ -198,13 +203,13 @@ const yaml = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 const plain = (text: string): string => text.replaceAll(/\[([^\]]+)\]\([^)]+\)/g, '$1').replaceAll('`', '');
 
 /** @returns deploy/observability/alerts.yml */
-export const alertRules = (operations: string): string =>
+export const alertRules = (page: string): string =>
   [
-    '# Made by `npm run docs` from docs/generate/alerts.ts and the alarms of docs/operate/operations.md; do not edit.',
+    '# Made by `npm run docs` from docs/generate/alerts.ts and the alarms of docs/operate/alarms.md; do not edit.',
     'groups:',
     '  - name: payment-intents',
     '    rules:',
-    ...alertsOf(operations).flatMap(({ name, expr, lasts, severity, means }) => [
+    ...alertsOf(page).flatMap(({ name, expr, lasts, severity, means }) => [
       `      - alert: ${name}`,
       `        expr: ${yaml(expr)}`,
       `        for: ${lasts}`,
@@ -215,27 +220,31 @@ export const alertRules = (operations: string): string =>
     ]),
   ].join('\n');
 
-/** Links within docs/operate/operations.md lead there. */
-const linked = (text: string): string => text.replaceAll('](#', '](operations.md#');
+/** Links to a section of docs/operate/alarms.md keep their target. */
+const linked = (text: string): string => text.replaceAll('](#', '](alarms.md#');
 
 /** @returns docs/operate/runbooks.md */
-export const runbooks = (operations: string): string =>
+export const runbooks = (page: string): string =>
   [
     `# Runbooks
 
-Made by \`npm run docs\` from \`docs/generate/alerts.ts\` and the [alarms](operations.md#alarms); do not edit. For operators on call: one section for each alert of
-\`deploy/observability/alerts.yml\`. Handle a \`page\` at once and a \`ticket\` in the morning. In a container, type \`docker compose exec service npm run -s payouts -- list\`
-([containers.md](containers.md#commands-in-a-container)).`,
-    ...alertsOf(operations).map(({ name, severity, means, look, todo, ends }) =>
+For operators on call: one section for each alert of \`deploy/observability/alerts.yml\`. Handle a \`page\` at once and a \`ticket\` in the morning. In a
+container, type \`docker compose exec service npm run -s payouts -- list\` ([containers.md](containers.md#commands-in-a-container)).
+
+An alert whose name begins with \`Alarm\` is an alarm of the service. Find its facts in the log: lines with \`"alarm":"<name>"\`. It ends 15 minutes after the last
+alarm.
+
+Made by \`npm run docs\` from \`docs/generate/alerts.ts\` and [alarms.md](alarms.md); do not edit.`,
+    ...alertsOf(page).map(({ name, severity, means, check, todo, ends }) =>
       [
         `## ${name}`,
         '',
         `| ${severity} | |`,
         '|---|---|',
         `| means | ${linked(means)} |`,
-        `| look | ${look} |`,
+        ...(check === null ? [] : [`| check | ${check} |`]),
         `| do | ${linked(todo)} |`,
-        `| ends | ${ends} |`,
+        ...(ends === null ? [] : [`| ends | ${ends} |`]),
       ].join('\n'),
     ),
   ].join('\n\n');

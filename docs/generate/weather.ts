@@ -1,11 +1,11 @@
-/** What the quirks of nodes do to the service: the rows behind the table of docs/operate/chains.md. The specs in test/chains/weather try each one. */
+/** Effects of node quirks on the service: the rows of the table in docs/operate/chains.md. The specs in test/chains/weather try each row. */
 import type { ChainFamily } from '../../domain/chains.ts';
 import { type QuirkName, quirks, type Weather } from '../../sandbox/weather/quirks.ts';
 
 /**
- * Looks of a payin, or steps of a payout, until it is done, at most; between them the chain makes twice the blocks that make it final.
- * `waits`: nothing is done while the quirk lasts, and it goes on by itself afterwards. `refused`: likewise, and a sentence says which
- * node cannot serve and why.
+ * Maximum polls of a payin, or steps of a payout, until it is done. Between two of them the chain makes twice the blocks that make it
+ * final. `waits`: nothing is done while the quirk lasts, and the service continues automatically afterwards. `refused`: the same, and a
+ * message names the node and the reason.
  */
 export type Outcome = number | 'waits' | 'refused';
 
@@ -17,13 +17,13 @@ export interface Outcomes {
 export interface WeatherRow {
   readonly family: ChainFamily;
   readonly weather: Weather;
-  /** The node is the only one. */
+  /** Outcomes if the node is the only one. */
   readonly alone: Outcomes;
-  /** It is the first of three, two good ones behind it; two of them must agree, as is usual. */
+  /** Outcomes if the node is the first of three and the others are good; two must agree, as by default. */
   readonly ofThree: Outcomes;
 }
 
-/** What it takes when nodes are good. */
+/** Outcomes with good nodes. */
 export const calm: Readonly<Record<ChainFamily, { readonly payin: number; readonly payout: number }>> = {
   evm: { payin: 2, payout: 2 },
   solana: { payin: 2, payout: 2 },
@@ -137,14 +137,14 @@ const stellar = rowsOf('stellar', [
 
 export const weatherRows: readonly WeatherRow[] = [...evm, ...solana, ...stellar];
 
-/** What a refused node is told about, by quirk. */
+/** Message of a refused node, by quirk. */
 export const refusals: Partial<Readonly<Record<QuirkName, RegExp>>> = {
   disabledMethods: /it refuses searches for logs, even of one block/,
   silentEvents: /it emits no events for classic transactions/,
   missingFields: /does not say which ledgers it remembers: Stellar RPC 23 or later does/,
 };
 
-/** The quirk of a row, and its settings as text. */
+/** Returns the quirk of a row, and its settings as text. */
 export function namesOf({ weather }: WeatherRow): { readonly quirk: QuirkName; readonly settings: string } {
   const [name, settings] = Object.entries(weather)[0] ?? [];
   const text = Object.entries(settings ?? {}).map(([key, value]) => `${key} ${inWords(value)}`);
@@ -153,9 +153,9 @@ export function namesOf({ weather }: WeatherRow): { readonly quirk: QuirkName; r
 
 const inWords = (value: unknown): string => (Array.isArray(value) ? value.join(' ') : String(value) || 'none');
 
-const [begin, end] = ['<!-- begin of what npm run docs makes -->', '<!-- end -->'];
+const [begin, end] = ['<!-- begin: written by npm run docs -->', '<!-- end -->'];
 
-/** docs/operate/chains.md with the table of today; the text around it is written by hand. */
+/** Returns docs/operate/chains.md with the current table; the text around it is written by hand. */
 export function withWeather(page: string): string {
   const [before, after] = [page.indexOf(begin), page.indexOf(end)];
   if (before < 0 || after < before) throw new Error(`docs/operate/chains.md lacks ${begin} or ${end}`);
@@ -180,11 +180,11 @@ function verdict({ payin, payout }: Outcomes, usual: { readonly payin: number; r
   if (payin === usual.payin && payout === usual.payout) return 'survives';
   if (payin === payout && typeof payin === 'string') return payin;
   const parts = [
-    ...(payin === usual.payin ? [] : [`payin ${degree(payin, usual.payin, 'looks')}`]),
+    ...(payin === usual.payin ? [] : [`payin ${degree(payin, usual.payin, 'polls')}`]),
     ...(payout === usual.payout ? [] : [`payout ${degree(payout, usual.payout, 'steps')}`]),
   ];
   return `degrades: ${parts.join(', ')}`;
 }
 
 const degree = (outcome: Outcome, usual: number, unit: string): string =>
-  typeof outcome === 'number' ? `${outcome} ${unit} at most in place of ${usual}` : outcome;
+  typeof outcome === 'number' ? `up to ${outcome} ${unit} instead of ${usual}` : outcome;

@@ -19,7 +19,7 @@ const write = (name: string, text: string) => writeFile(new URL(name, import.met
 
 await write('../reference/events.md', eventCatalogue());
 await write('../reference/limits.md', limitsDocument());
-const alarms = await readFile(new URL('../operate/operations.md', import.meta.url), 'utf8');
+const alarms = await readFile(new URL('../operate/alarms.md', import.meta.url), 'utf8');
 await write('../operate/runbooks.md', runbooks(alarms));
 await write('../../deploy/observability/alerts.yml', alertRules(alarms));
 for (const dashboard of [operations, business]) {

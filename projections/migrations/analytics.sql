@@ -63,7 +63,7 @@ SELECT payment_id, p.app_id, p.destination_token_symbol AS destination_token, w.
        w.times
   FROM ops.payout_waited w JOIN public.payments p USING (payment_id) LEFT JOIN signed s USING (payment_id);
 COMMENT ON VIEW analytics.payout_waits IS 'What payouts have waited for before they were signed: one row per payment and reason. The log has no waits: these are kept beside it, and a database that is filled from the log begins without.';
-COMMENT ON COLUMN analytics.payout_waits.reason IS 'A code such as float, gas, appPerHour, treasuryPaused: docs/operate/operations.md has them.';
+COMMENT ON COLUMN analytics.payout_waits.reason IS 'A code such as float, gas, appPerHour, treasuryPaused: docs/operate/alarms.md has them.';
 COMMENT ON COLUMN analytics.payout_waits.first_at IS 'When it was first told to wait for this.';
 COMMENT ON COLUMN analytics.payout_waits.last_at IS 'When it was last told so.';
 COMMENT ON COLUMN analytics.payout_waits.waited IS 'For how long, until it was told to wait for something else, or was signed. While it waits: until it was last told so.';
@@ -253,7 +253,7 @@ BEGIN
         ('block_number', 'Of the block that holds it; null while none does.'),
         ('bounced', 'Payments that ended with money which is held.'),
         ('chain', 'As people call it.'),
-        ('chain_id', 'As in docs/operate/chains.md.'),
+        ('chain_id', 'Id of the chain, such as 8453 for Base. 501 is Solana, 1500 is Stellar.'),
         ('coin_symbol', 'The chain''s own coin.'),
         ('counterparty', 'Where it went, or came from.'),
         ('created', 'Payments that were created that day.'),

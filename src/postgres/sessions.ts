@@ -4,7 +4,8 @@ import type { Database } from './database.ts';
 
 /** SQLSTATE of a pooler that refuses what a session asks for. */
 const protocolViolation = '08P01';
-const remedy = 'let DATABASE_URL name Postgres itself, or a pool in session mode (docs/operate/operations.md#postgres)';
+const remedy =
+  'let DATABASE_URL name Postgres itself, or a pool in session mode (docs/operate/requirements-and-sizing.md#postgres)';
 
 /**
  * Returns why a pooler between the service and Postgres cannot be used; null where there is none, or it keeps sessions. PgBouncer with

@@ -17,7 +17,7 @@ export class LogSetBack extends Error {
     super(
       `the event log has ${found === null ? 'no event' : `event ${found}`} at ${where}, but Postgres knows event ${eventId} there: ` +
         'the log was restored from a backup, or EVENTSTORE_URL names another log. ' +
-        'If the log was restored, run npm run rebuild -- --log-restored before anything else (docs/operate/operations.md, Backup)',
+        'If the log was restored, run npm run rebuild -- --log-restored before anything else (docs/operate/backup.md)',
     );
   }
 }

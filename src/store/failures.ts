@@ -105,7 +105,7 @@ export function unusable(error: unknown): Unusable | null {
   if (!isConnectionLoss(error)) return null;
   if (certificate.test(reason))
     return new Unusable(
-      `the store's certificate is not believed (${reason}): see tlsCaFile in docs/operate/operations.md`,
+      `the store's certificate is not believed (${reason}): see tlsCaFile in docs/operate/event-store.md`,
       error,
     );
   return noTls.test(reason) ? new Unusable(`the store answers without TLS (${reason})`, error) : null;

@@ -41,7 +41,7 @@ export class ForeignPosition extends Unavailable {
   constructor(after: bigint | null, reason: string) {
     super(
       `the event log has no record at position ${after} (${reason}): subscribe again. If that does not help, the log was restored from a backup, ` +
-        'or EVENTSTORE_URL names another log (docs/operate/operations.md, Backup)',
+        'or EVENTSTORE_URL names another log (docs/operate/backup.md)',
     );
   }
 }

@@ -1,4 +1,4 @@
-/** What calls cost in a month. The prices, where they are published and of which day they are: docs/operate/going-live.md, "What they cost". */
+/** What calls cost in a month. The prices, where they are published and of which day they are: docs/operate/going-live.md, "Prices of nodes". */
 
 export interface Tariff {
   readonly name: string;

@@ -10,7 +10,7 @@ import { type RealCluster, startRealCluster } from '../support/realCluster.ts';
 import { describeOnRealStore } from '../support/realEventStore.ts';
 import { createSandbox } from '../support/sandbox.ts';
 
-const guide = 'docs/operate/operations.md, The event store';
+const guide = 'docs/operate/event-store.md';
 
 type User = typeof guideUser;
 

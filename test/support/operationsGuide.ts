@@ -1,4 +1,4 @@
-/** Runs the commands of docs/operate/operations.md that create the event store's user, word for word. */
+/** Runs the commands of docs/operate/event-store.md that create the event store's user, word for word. */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -6,8 +6,8 @@ import { promisify } from 'node:util';
 import { storeAddress } from '../../src/store/address.ts';
 
 const folder = new URL('../../', import.meta.url).pathname;
-const page = readFileSync(`${folder}docs/operate/operations.md`, 'utf8');
-const section = page.split("\n### The service's user\n")[1]?.split('\n## ')[0] ?? '';
+const page = readFileSync(`${folder}docs/operate/event-store.md`, 'utf8');
+const section = page.split("\n## The service's user\n")[1]?.split('\n## ')[0] ?? '';
 const [create = '', grant = ''] = [...section.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block]) => block);
 
 /** The user that the guide creates. */

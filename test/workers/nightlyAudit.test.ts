@@ -119,7 +119,7 @@ describe('the role of the nightly audit', () => {
   });
 
   it('is explained to operators with the age at which it is an alarm', () => {
-    const page = readFileSync(new URL('../../docs/operate/operations.md', import.meta.url), 'utf8');
+    const page = readFileSync(new URL('../../docs/operate/metrics.md', import.meta.url), 'utf8');
     const row = page.split('\n').find((line) => line.startsWith('| `pi_audit_age_seconds`'));
     assert.ok(row?.includes(`above ${stale_ms / 1_000},`), row);
   });

@@ -45,7 +45,7 @@ async function readiness(url: string, signal: AbortSignal): Promise<readonly Fin
     return [
       state,
       ...troubled.map(([name, { ok, detail = '' }]) =>
-        (ok ? look : broken)(`ready: ${name}`, detail || 'not ok', 'docs/operate/operations.md, Alarms'),
+        (ok ? look : broken)(`ready: ${name}`, detail || 'not ok', 'docs/operate/troubleshooting.md'),
       ),
     ];
   } catch {

@@ -19,7 +19,7 @@ export type AccessedStore = Pick<EventStore, 'all' | 'append' | 'read' | 'tail'>
 const probeStream = 'payment-access-probe';
 /** No stream has this revision: the server checks the right first, and then refuses the append with WrongExpectedVersion. */
 const impossibleRevision = 2n ** 62n;
-const guide = 'docs/operate/operations.md, The event store';
+const guide = 'docs/operate/event-store.md';
 
 interface Access {
   readonly verb: 'read' | 'follow' | 'append to';

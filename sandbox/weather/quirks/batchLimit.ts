@@ -12,7 +12,7 @@ export interface BatchLimitSettings {
 
 export const batchLimit: Quirk<BatchLimitSettings> = {
   families: everywhere,
-  says: 'so many calls in one request at most, or no batches',
+  says: 'a maximum number of calls per request, or no batches',
   begin: ({ calls: most }) => {
     const error = { code: -32600, message: `batch too large: up to ${most} requests are allowed` };
     const body = JSON.stringify({ jsonrpc: '2.0', id: null, error });

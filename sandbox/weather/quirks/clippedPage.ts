@@ -12,7 +12,7 @@ export interface ClippedPageSettings {
 
 export const clippedPage: Quirk<ClippedPageSettings> = {
   families: everywhere,
-  says: 'pages clipped without a word',
+  says: 'pages clipped without notice',
   begin: ({ most }) =>
     onCalls(async ({ method, params }, next) => {
       if (method === 'getEvents') {

@@ -14,7 +14,7 @@ export interface DisabledMethodsSettings {
 
 export const disabledMethods: Quirk<DisabledMethodsSettings> = {
   families: everywhere,
-  says: 'methods that are switched off',
+  says: 'disabled methods',
   begin: ({ names, code = -32601, message }) =>
     onCalls(async ({ method, params }, next) => {
       if (!names.includes(method)) return next(method, params);

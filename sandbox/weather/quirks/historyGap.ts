@@ -14,7 +14,7 @@ export interface HistoryGapSettings {
 
 export const historyGap: Quirk<HistoryGapSettings> = {
   families: ['solana'],
-  says: 'a history that leaves transactions out',
+  says: 'a history without some transactions',
   begin({ asks, signatures }) {
     const isMissing = firstAsks(asks);
     return onCalls(async ({ method, params }, next) => {

@@ -13,6 +13,6 @@ const body = '<!DOCTYPE html><html><head><title>Just a moment...</title></head><
 
 export const htmlBody: Quirk<HtmlBodySettings> = {
   families: everywhere,
-  says: 'HTML in place of an answer',
+  says: 'HTML instead of an answer',
   begin: ({ status = 200 }) => onReplies(async () => ({ status, headers: { 'content-type': 'text/html' }, body })),
 };

@@ -17,7 +17,7 @@ export interface LagSettings {
 
 export const lag: Quirk<LagSettings> = {
   families: everywhere,
-  says: 'a node some blocks, slots or ledgers behind',
+  says: 'a lag of some blocks, slots or ledgers',
   begin: ({ blocks, beyond = 'refused' }, node) => onCalls(behindOf(node, beyond)(blocks)),
 };
 

@@ -14,7 +14,7 @@ const balanceLists = ['preTokenBalances', 'postTokenBalances'];
 
 export const missingFields: Quirk<MissingFieldsSettings> = {
   families: everywhere,
-  says: 'fields that are left out',
+  says: 'missing fields',
   begin: ({ fields }) => {
     const without = (value: unknown) => omit(value, fields);
     return onCalls(async ({ method, params }, next) => {

@@ -12,7 +12,7 @@ export interface NewestBlockMissingSettings {
 
 export const newestBlockMissing: Quirk<NewestBlockMissingSettings> = {
   families: ['solana'],
-  says: 'the newest blocks not available',
+  says: 'no access to the newest blocks',
   begin: ({ slots }) =>
     onCalls(async (call, next) => {
       const { method, params } = call;

@@ -12,7 +12,7 @@ const ofState = ['eth_call', 'eth_getBalance', 'eth_getTransactionCount', 'eth_g
 
 export const prunedState: Quirk<PrunedStateSettings> = {
   families: ['evm'],
-  says: 'states of the newest blocks alone',
+  says: 'only the states of the newest blocks',
   begin: ({ blocks = 128 }, { chain }) =>
     onCalls(async ({ method, params }, next) => {
       const at = ofState.includes(method) ? quantityOf(listOf(params)[1]) : undefined;

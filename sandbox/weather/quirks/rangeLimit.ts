@@ -1,5 +1,5 @@
 /**
- * `eth_getLogs` over so many blocks at most: 10 on Alchemy's free tier, 5 on QuickNode's trial, 1,000 on Ankr, 10,000 elsewhere, each with
+ * a maximum number of blocks per `eth_getLogs`: 10 on Alchemy's free tier, 5 on QuickNode's trial, 1,000 on Ankr, 10,000 elsewhere, each with
  * words and a code of its own (docs.alchemy.com/reference/eth-getlogs; quicknode.com/docs, −32614; bnbchain "exceed maximum block range").
  */
 import { fieldsOf, listOf, quantityOf, Refusal } from '../call.ts';
@@ -16,7 +16,7 @@ const alchemy = 'Under the Free tier plan, you can make eth_getLogs requests wit
 
 export const rangeLimit: Quirk<RangeLimitSettings> = {
   families: ['evm'],
-  says: '`eth_getLogs` over so many blocks at most',
+  says: 'a maximum number of blocks per `eth_getLogs`',
   begin: ({ blocks, code = -32600, message = alchemy }) =>
     onCalls(async ({ method, params }, next) => {
       const { fromBlock, toBlock } = fieldsOf(listOf(params)[0]);

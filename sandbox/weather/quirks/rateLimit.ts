@@ -21,7 +21,7 @@ export interface RateLimitSettings {
 
 export const rateLimit: Quirk<RateLimitSettings> = {
   families: everywhere,
-  says: 'so many units a second; 429 with Retry-After in seconds, as a date, or in the body alone',
+  says: 'a maximum number of units per second; 429 with Retry-After in seconds, as a date, or only in the body',
   begin({ perSecond, burst = perSecond, units = {}, form, code = 429 }, { now }) {
     let left = burst;
     let at_ms = now();

@@ -12,7 +12,7 @@ export interface RefusedBytesSettings {
 
 export const refusedBytes: Quirk<RefusedBytesSettings> = {
   families: ['evm', 'solana'],
-  says: 'signed transactions that are refused',
+  says: 'a refusal of every signed transaction',
   begin: ({ code = -32000, message = 'Transaction rejected by chain policy' }) =>
     onCalls(async ({ method, params }, next) => {
       if (method === 'eth_sendRawTransaction' || method === 'sendTransaction') throw new Refusal(code, message);

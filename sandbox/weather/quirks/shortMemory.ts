@@ -12,7 +12,7 @@ export interface ShortMemorySettings {
 
 export const shortMemory: Quirk<ShortMemorySettings> = {
   families: ['stellar'],
-  says: 'a back end that forgets sooner than the others',
+  says: 'a back end with a shorter history than the others',
   begin: ({ ledgers }) =>
     onCalls(async ({ method, params }, next) => {
       const answer = fieldsOf(await next(method, params));

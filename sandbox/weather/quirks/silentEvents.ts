@@ -1,5 +1,5 @@
 /**
- * A node that tells no events of classic payments: EMIT_CLASSIC_EVENTS is off in its captive core, at once or after an upgrade of one back
+ * A node that tells no events for classic payments: EMIT_CLASSIC_EVENTS is off in its captive core, at once or after an upgrade of one back
  * end (CAP-67; go-stellar-sdk PR 5723, "EmitUnifiedEvents").
  */
 import { fieldsOf, listOf } from '../call.ts';
@@ -7,7 +7,7 @@ import { onCalls, type Quirk } from '../quirk.ts';
 
 export const silentEvents: Quirk<object> = {
   families: ['stellar'],
-  says: 'no events of classic payments',
+  says: 'no events for classic payments',
   begin: () =>
     onCalls(async ({ method, params }, next) => {
       const answer = await next(method, params);

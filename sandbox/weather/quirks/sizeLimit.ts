@@ -12,7 +12,7 @@ export interface SizeLimitSettings {
 
 export const sizeLimit: Quirk<SizeLimitSettings> = {
   families: everywhere,
-  says: 'so many keys or entries in one call at most, refused beyond',
+  says: 'a maximum number of keys or entries per call',
   begin: ({ most }) =>
     onCalls(async (call, next) => {
       const { method, params } = call;

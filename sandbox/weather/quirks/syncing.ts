@@ -8,7 +8,7 @@ import { everywhere, onCalls, type Quirk } from '../quirk.ts';
 
 export const syncing: Quirk<object> = {
   families: everywhere,
-  says: 'a node that is still syncing: nonce 0, `0x`',
+  says: 'an unfinished sync: nonce 0, `0x`',
   begin: (_, { family }) =>
     onCalls(async ({ method, params }, next) => {
       if (family === 'solana') throw new Refusal(-32005, 'Node is unhealthy', { numSlotsBehind: 1_042 });

@@ -10,7 +10,7 @@ export class Damaged extends Error {
   constructor(directory: string, what: string) {
     super(
       `the event store's data in ${directory} is damaged: ${what}. Stop the service, keep a copy of the directory for ` +
-        'whoever looks into it, and put the last backup in its place; before payouts go on, read "Backup" in docs/operate/operations.md',
+        'an expert, and restore the last backup in its place; before payouts continue, read docs/operate/backup.md',
     );
     this.directory = directory;
   }

@@ -86,7 +86,7 @@ class LogDiffers extends Error {
   override readonly name = 'LogDiffers';
   constructor({ number, position }: HeadSigned) {
     super(
-      `the log up to position ${position} is not what head ${number} was signed for: no further head is signed; npm run audit finds the stream (docs/operate/operations.md, "A log that differs from its heads")`,
+      `the log up to position ${position} is not what head ${number} was signed for: no further head is signed; npm run audit finds the stream (docs/operate/damaged-log.md, "A log that differs from its heads")`,
     );
   }
 }

@@ -162,8 +162,7 @@ export function transferWorkers(core: Core, signers: Signers, lately: SpentLatel
 const lookAt = (chainId: ChainId, poll_ms: number): number =>
   Math.min(poll_ms, Math.max(chainOf(chainId).block_ms, lookLeast_ms));
 
-const restoredReason =
-  'the log was restored from a backup: compare the treasury first, docs/operate/operations.md, Backup';
+const restoredReason = 'the log was restored from a backup: compare the treasury first, docs/operate/backup.md';
 
 /** Before its first look for transfers a chain's worker pauses them if the log was restored. */
 function restoredOn({ workHandle: handle, clock, database, telemetry }: Core, rail: PayoutRail): () => Promise<void> {

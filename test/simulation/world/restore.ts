@@ -1,5 +1,5 @@
 /**
- * A backup is restored: Postgres is set back, or the event log. Then follows what docs/operate/operations.md ("Backup") has an operator do, and
+ * A backup is restored: Postgres is set back, or the event log. Then follows what docs/operate/backup.md has an operator do, and
  * nothing may be paid twice or lost by it.
  */
 import { chains as catalogue } from '../../../domain/chains.ts';
