@@ -38,6 +38,8 @@ export interface Config {
   readonly open: OpenLimits;
   readonly dataDir: string;
   readonly databaseUrl: string;
+  /** Streaming replica of the same Postgres for lists, statistics and exports; null: the primary answers them. */
+  readonly databaseReadUrl: string | null;
   /** Of the role `analyst`, which reads schema `analytics`; null: the role is left as it is. */
   readonly analystPassword: string | null;
   /** Null: the service runs its own embedded node under dataDir. */
@@ -161,6 +163,7 @@ export function readConfig(env: Env): Config {
     databaseUrl:
       read.url('DATABASE_URL', /^postgres(ql)?:$/) ??
       (isSigner ? '' : read.missing('DATABASE_URL', 'postgres://user:password@host:5432/payments')),
+    databaseReadUrl: read.url('DATABASE_READ_URL', /^postgres(ql)?:$/),
     analystPassword: read.matching('ANALYST_PASSWORD', /^[\x21-\x7e]{16,128}$/, '16 to 128 letters, digits and signs'),
     eventStoreUrl: eventStore === null ? (defaultStore?.url ?? null) : eventStore.url,
     masterKey:

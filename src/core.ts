@@ -6,7 +6,7 @@ import type { HeadKeys } from '../commands/heads/sign.ts';
 import { createManageMerchant, type ManageMerchant } from '../commands/manageMerchant.ts';
 import { type Clock, type CrashPoint, type RevokedKeys, Unavailable } from '../commands/ports.ts';
 import { chainOf } from '../domain/chains.ts';
-import { hour_ms } from '../domain/time.ts';
+import { epochMs, hour_ms } from '../domain/time.ts';
 import { openActive, ProjectionOutdated } from '../projections/generations.ts';
 import { projectionSets } from '../projections/sets.ts';
 import type { Sql, SqlDatabase } from '../projections/sql.ts';
@@ -23,6 +23,7 @@ import { type Leases, openLeases } from './postgres/leases.ts';
 import { listen, type Notification } from './postgres/listen.ts';
 import { ddlOf, migrate } from './postgres/migrate.ts';
 import { createProfileStore } from './postgres/profiles.ts';
+import { createReplicaReads } from './postgres/replica.ts';
 import { createRevokedKeys, revokedKeysChannel } from './postgres/revokedKeys.ts';
 import { sessionFault } from './postgres/sessions.ts';
 import { retryUnavailable, startWaits } from './process/retryUnavailable.ts';
@@ -65,6 +66,8 @@ export interface Core extends Chains {
   readonly canWrite: () => boolean;
   /** The same database on behalf of requests: connections that workers cannot take, and no long waits. */
   readonly reads: Sql;
+  /** For lists, statistics and exports: the replica, where there is one. As fresh as `reads`. */
+  readonly reports: Sql;
   /** The same, for requests that write. */
   readonly writes: SqlDatabase;
   readonly leases: Leases;
@@ -121,8 +124,15 @@ export async function openCore(config: Config, clock: Clock): Promise<Core> {
   });
   const database = openDatabase({ url: config.databaseUrl, connectionsMax: 16 });
   const reads = openDatabase({ url: config.databaseUrl, ...readLimits });
+  const replica = config.databaseReadUrl === null ? null : openDatabase({ url: config.databaseReadUrl, ...readLimits });
+  const reports = replica
+    ? createReplicaReads({
+        ...{ primary: reads, replica, now_ms: () => epochMs(clock.now()) },
+        counted: telemetry.replicaRead,
+      })
+    : reads;
   const close = async (): Promise<void> => {
-    await Promise.allSettled([database.close(), reads.close(), store.close()]);
+    await Promise.allSettled([database.close(), reads.close(), replica?.close(), store.close()]);
     await node?.stop();
   };
   await prepare({ config, clock, telemetry, database, store, eventStoreUrl }).catch(async (error: unknown) => {
@@ -148,6 +158,7 @@ export async function openCore(config: Config, clock: Clock): Promise<Core> {
     notifications,
     ...stores,
     writes: reads,
+    reports,
     ...open,
     box,
     formerKeys: store.formerKeys,

@@ -43,7 +43,7 @@ type ApiReads = Pick<AccessDeps, 'findApiKey' | 'findApp'> &
   Pick<OverviewPagesDeps, 'getOverview'>;
 
 export function queriesOf(core: Core): ApiReads {
-  const { clock, reads, store } = core;
+  const { clock, reads, reports, store } = core;
   const reading = {
     sql: reads,
     history: (stream: string, after?: bigint) =>
@@ -56,15 +56,15 @@ export function queriesOf(core: Core): ApiReads {
     getPayment: (paymentId) => getPayment(reading, paymentId),
     getPaymentAsOf: (paymentId, asOf) => getPaymentAsOf(reading, paymentId, asOf),
     getPaymentByOrder: (appId, orderId) => getPaymentByOrder(reading, appId, orderId),
-    listPayments: (filter) => listPayments(reads, filter),
+    listPayments: (filter) => listPayments(reports, filter),
     payerFacts: (paymentId) => payerFacts(reading, paymentId, clock.now()),
     findProfile: coalesce((appId) => findProfile(reads, appId)),
     embeddingSites: (appId) => embeddingSites(reads, appId),
     listTransactions: (paymentId) => listTransactions(reads, paymentId),
     paymentStory: (appId, paymentId) => paymentStory(reading, appId, paymentId),
-    exportPayments: limitExports((filter) => paymentsCsv(reads, filter, clock.now())),
-    getOverview: (appId, period) => getOverview(reads, appId, period, clock.now()),
-    getStats: (appId, period) => getStats(reads, appId, period, clock.now()),
+    exportPayments: limitExports((filter) => paymentsCsv(reports, filter, clock.now())),
+    getOverview: (appId, period) => getOverview(reports, appId, period, clock.now()),
+    getStats: (appId, period) => getStats(reports, appId, period, clock.now()),
     findApiKey: callersByKey(core),
     findApp: coalesce((appId) => findApp(reads, appId, clock.now())),
   };

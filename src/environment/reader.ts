@@ -17,6 +17,7 @@ export const secretNames: ReadonlySet<string> = new Set([
     'HEADS_KEY',
     'HEADS_KEY_OLD',
     'DATABASE_URL',
+    'DATABASE_READ_URL',
     'ANALYST_PASSWORD',
     'EVENTSTORE_URL',
     'SMTP_URL',

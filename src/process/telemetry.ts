@@ -81,6 +81,12 @@ export function createTelemetry(logger: Logger) {
     labelNames: ['chain', 'to'],
     registers,
   });
+  const replicaReads = new Counter({
+    name: 'pi_replica_reads_total',
+    help: 'Reads of lists, statistics and exports with DATABASE_READ_URL: by the replica, or by the primary because the replica was behind or unreachable',
+    labelNames: ['result'],
+    registers,
+  });
   const signIns = new Counter({
     name: 'pi_sign_in_total',
     help: 'Registrations, codes asked for and codes tried, by step and result',
@@ -183,6 +189,7 @@ export function createTelemetry(logger: Logger) {
       pushes.inc({ chain: chainId, to }, transfers),
     observeStands: ({ chainId, node, part, standing_ms }: NodeStanding): void =>
       standing.set({ chain: chainId, node, part }, standing_ms / 1_000),
+    replicaRead: (result: string): void => replicaReads.inc({ result }),
     countSignIn: (step: string, result: string): void => signIns.inc({ step, result }),
     observeFloat: (chainId: number, { symbol, decimals }: Token, amount: bigint): void =>
       float.set({ chain: chainId, token: symbol }, Number(amount / 10n ** BigInt(decimals))),

@@ -28,6 +28,7 @@ export const createTelemetry: typeof real.createTelemetry = () => {
     countRefusal: silent,
     observeStands: silent,
     countPushed: silent,
+    replicaRead: silent,
     countSignIn: silent,
     observeFloat: silent,
     observeStanding: silent,
