@@ -59,6 +59,8 @@ export interface AppSettings {
   readonly appId: string;
   readonly idSalt: string;
   readonly webhookUrl: string | null;
+  /** Types of webhooks that it chose besides the first two. */
+  readonly webhookTypes?: readonly string[];
   /** Where a `merchant_` app is paid out to, always. */
   readonly settlement: Settlement | null;
   /** What its payers may choose to pay from. */

@@ -131,6 +131,8 @@ export interface Terms extends AskedOrder {
   /** What its payers earn of it; 0 for nothing. */
   readonly cashback_basisPoints?: number;
   readonly webhookUrl: string | null;
+  /** Types of webhooks that the app chose besides the first two. */
+  readonly webhookTypes?: readonly string[];
   readonly now: Instant;
   /** As `lifetimeOf` has it; the whole hour when left out. */
   readonly life_ms?: number;
@@ -327,6 +329,7 @@ function created(terms: Terms, agreed: Agreed | null): PaymentCreated {
     ...(terms.opensAccount !== undefined && { opensAccount: terms.opensAccount }),
     ...(terms.cashback_basisPoints ? { cashback_basisPoints: terms.cashback_basisPoints } : {}),
     webhookUrl: terms.webhookUrl,
+    ...(terms.webhookTypes?.length && { webhookTypes: [...terms.webhookTypes] }),
     createdAt: now,
     expiresAt: plus(now, terms.life_ms ?? lifetime_ms),
   };
