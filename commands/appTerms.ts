@@ -2,9 +2,10 @@
 
 import { type Chain, chains, findChain, findToken, type Token } from '../domain/chains.ts';
 import { isRefusal, type Refusal, refuse } from '../domain/decider.ts';
+import { convert, usMillionth } from '../domain/dollars.ts';
 import type { FeeTier, PayFrom } from '../domain/merchant/events.ts';
 import { type FeeRoute, feeFor } from '../domain/merchant/settings.ts';
-import { microUsdDecimals, rescale, unitsText } from '../domain/money.ts';
+import { unitsText } from '../domain/money.ts';
 import type { AmountPolicy, StatedPolicy } from '../domain/payment/amountPolicy.ts';
 import type { AskedTerms } from '../domain/payment/create.ts';
 import type { FeePolicy } from '../domain/payment/fees.ts';
@@ -43,7 +44,7 @@ export function feePolicyOf(
 ): FeePolicy {
   const own = feeFor(fees, chain.id, destination.id);
   const { fixed_microUsd, basisPoints } = own ?? feeOf(chain, destination);
-  const fixed = rescale(BigInt(fixed_microUsd), microUsdDecimals, token.decimals);
+  const fixed = convert(BigInt(fixed_microUsd), usMillionth, token);
   return { fixed, basisPoints, ...(own?.belowCost && !keyless && { belowCost: true }) };
 }
 

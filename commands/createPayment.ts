@@ -147,11 +147,11 @@ export async function createPayment(
   const paymentId = await paymentIdFor(deps, app, request, caller.keyless, asked);
   const fit = await fitOf(deps, asked, { paymentId, appId: app.appId, keyless: caller.keyless });
   const { orderId, display, metadata } = request;
-  const { appId, webhookUrl } = app;
+  const { appId, webhookUrl, webhookTypes = [] } = app;
   const decide = (state: PaymentState) => {
     if (state) return creation.repeatOrder(state, { ...asked, display, metadata });
     if (isRefusal(fit)) return fit;
-    const own = { paymentId, appId, orderId, keyless: caller.keyless, display, metadata, webhookUrl };
+    const own = { paymentId, appId, orderId, keyless: caller.keyless, display, metadata, webhookUrl, webhookTypes };
     const cashback_basisPoints = deps.cashback_basisPoints ?? 0;
     return creation.createPayment(state, { ...asked, ...fit, ...own, cashback_basisPoints, now: deps.clock.now() });
   };

@@ -89,6 +89,8 @@ export interface ManageMerchant {
   requestSettlement(appId: string, wallet: SettlementRequest, by: By): Promise<RequestedSettlement | Refusal>;
   cancelSettlement(appId: string, by: By): Promise<Changed | Refusal>;
   setWebhookUrl(appId: string, url: string | null, by: By): Promise<Changed | Refusal>;
+  /** @param types all types that it gets besides the first two, of payments created from now on */
+  setWebhookTypes(appId: string, types: readonly string[], by: By): Promise<Changed | Refusal>;
   /** What payers may choose to pay from: the whole list, in place of the one before. */
   setPayFrom(appId: string, payFrom: readonly Side[], by: By): Promise<Changed | Refusal>;
   /** What happens with money that is not what was agreed, of payments created from now on: the whole policy. */
@@ -148,6 +150,8 @@ export function createManageMerchant(deps: ManageMerchantDeps): ManageMerchant {
 
     setWebhookUrl: async (appId, url, by) =>
       refuseTarget(deps, url) ?? change(appId, by, (state) => webhooks.setWebhookUrl(state, url)),
+
+    setWebhookTypes: (appId, types, by) => change(appId, by, (state) => webhooks.setWebhookTypes(state, types)),
 
     setPayFrom: async (appId, stated, by) => {
       const payFrom = readPayFromSetting(deps, stated);

@@ -2,8 +2,9 @@
 
 import { type Chain, chains, findChain, findToken, isAddressOf, memoProblem, type Token } from '../domain/chains.ts';
 import { isRefusal, type Refusal, refuse } from '../domain/decider.ts';
+import { convert, usDollar } from '../domain/dollars.ts';
 import type { FeeTier, PayFrom } from '../domain/merchant/events.ts';
-import { microUsdDecimals, parseAmount, units } from '../domain/money.ts';
+import { microUsdDecimals, parseAmount } from '../domain/money.ts';
 import type { AmountPolicy } from '../domain/payment/amountPolicy.ts';
 import type { Terms } from '../domain/payment/create.ts';
 import type { PaymentType } from '../domain/payment/events.ts';
@@ -58,6 +59,8 @@ export interface AppSettings {
   readonly appId: string;
   readonly idSalt: string;
   readonly webhookUrl: string | null;
+  /** Types of webhooks that it chose besides the first two. */
+  readonly webhookTypes?: readonly string[];
   /** Where a `merchant_` app is paid out to, always. */
   readonly settlement: Settlement | null;
   /** What its payers may choose to pay from. */
@@ -279,7 +282,8 @@ function noAmounts({ source, destination }: Stated): ReadAmounts | Refusal {
   return { type: 'anyAmount', source: null, destination: null };
 }
 
-function readAmount(text: string, { decimals, symbol }: Token, pointer: string): bigint | Refusal {
+function readAmount(text: string, token: Token, pointer: string): bigint | Refusal {
+  const { decimals, symbol } = token;
   const amount = parseAmount(text, decimals);
   if (typeof amount === 'string') {
     const message = {
@@ -289,13 +293,12 @@ function readAmount(text: string, { decimals, symbol }: Token, pointer: string):
     }[amount];
     return refuse('invalidRequest', message, pointer);
   }
-  if (amount <= amountMax(decimals)) return amount;
+  if (amount <= convert(amountMax_usd, usDollar, token)) return amount;
   return refuse('invalidRequest', `the amount is above the limit of ${amountMax_usd} per payment`, pointer);
 }
 
 /** No payment may be larger. This is far more than a hot treasury holds, and far less than a column of the database can. */
 export const amountMax_usd = 1_000_000_000n;
-const amountMax = (decimals: number) => units(amountMax_usd * 10n ** BigInt(decimals));
 
 /** Reads a decimal text in dollars. @param pointer of the field that states it */
 export function readMicroUsd(text: string, pointer: string): bigint | Refusal {

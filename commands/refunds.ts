@@ -3,7 +3,8 @@
 import { type Chain, type ChainId, chainOf, memoProblem, type Token, tokenAt } from '../domain/chains.ts';
 import { credit, hasSpent } from '../domain/credit.ts';
 import { assert, isRefusal, type Refusal, refuse } from '../domain/decider.ts';
-import { microUsdDecimals, rescaleUp, smaller } from '../domain/money.ts';
+import { convertUp, usMillionth } from '../domain/dollars.ts';
+import { smaller } from '../domain/money.ts';
 import type { TokenRef } from '../domain/payment/events.ts';
 import { refundable } from '../domain/payment/refund.ts';
 import {
@@ -64,7 +65,7 @@ export async function sendingCost(
   try {
     const cost = await payoutCostOf(chain, knownToken(chain, token.address), receiver.address);
     const { cost_microUsd, opensAccount } = cost;
-    const networkFee = rescaleUp(cost_microUsd, microUsdDecimals, token.decimals);
+    const networkFee = convertUp(cost_microUsd, usMillionth, token);
     return { networkFee, ...(opensAccount !== undefined && { opensAccount }) };
   } catch (error) {
     if (!(error instanceof Unavailable)) throw error;

@@ -13,8 +13,9 @@ import {
 } from '../domain/cashback.ts';
 import { type Chain, chainOf, findChain, findToken } from '../domain/chains.ts';
 import { assert, isRefusal, type Refusal, refuse } from '../domain/decider.ts';
-import { microUsdDecimals, rescale, units, unitsText } from '../domain/money.ts';
-import { centDecimals, payOutCashback, returnedBy } from '../domain/payment/cashback.ts';
+import { convert, usCent, usMillionth } from '../domain/dollars.ts';
+import { units, unitsText } from '../domain/money.ts';
+import { payOutCashback, returnedBy } from '../domain/payment/cashback.ts';
 import { type AskedTerms, agree, type Terms } from '../domain/payment/create.ts';
 import { paymentDecider } from '../domain/payment/state.ts';
 import { hour_ms, type Instant, plus } from '../domain/time.ts';
@@ -88,7 +89,7 @@ async function decideOnce(
   const payment = await currentState(handle, paymentDecider, asked.paymentId);
   if (payment) {
     const { amount, token } = payment.terms.source;
-    return amount === unitsText(inUnits(asked.cents, token.decimals)) ? undefined : otherAmount;
+    return amount === unitsText(convert(asked.cents, usCent, token)) ? undefined : otherAmount;
   }
   const withdrawal = await readWithdrawal(deps, app, asked);
   if (isRefusal(withdrawal)) return withdrawal;
@@ -98,8 +99,6 @@ async function decideOnce(
   await deps.crash?.('withdrawal.afterDecided');
   return undefined;
 }
-
-const inUnits = (cents: bigint, decimals: number) => rescale(cents, centDecimals, decimals);
 
 /** What it pays and whom, at today's fee; refused when that cannot be paid out now. */
 async function readWithdrawal(
@@ -116,7 +115,7 @@ async function readWithdrawal(
     return refuse('routeUnavailable', `this installation does not pay out on ${chain.name} at present`);
   const { receiverAddress, receiverMemo } = settlement;
   const { fixed_microUsd, basisPoints } = feeOf(chain, chain);
-  const fee = { fixed: unitsText(rescale(fixed_microUsd, microUsdDecimals, token.decimals)), basisPoints };
+  const fee = { fixed: unitsText(convert(fixed_microUsd, usMillionth, token)), basisPoints };
   const usual = {
     paymentId,
     cents: cents.toString(),
@@ -157,7 +156,7 @@ function termsOf({
   return {
     type: 'exactIn',
     intent: null,
-    source: { ...side, amount: inUnits(BigInt(cents), token.decimals), senderAddress: null },
+    source: { ...side, amount: convert(BigInt(cents), usCent, token), senderAddress: null },
     destination: { ...side, amount: null, receiverAddress, receiverMemo },
     feePolicy: { fixed: units(BigInt(fee.fixed)), basisPoints: fee.basisPoints },
     ...(opensAccount !== undefined && { opensAccount }),

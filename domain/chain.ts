@@ -5,6 +5,11 @@ export type ChainId = (typeof chainIds)[number];
 export const tokenSymbols = ['USDC', 'USDT'] as const;
 export type TokenSymbol = (typeof tokenSymbols)[number];
 
+/** The currency (ISO 4217, small letters) that one whole token is worth. Only tokens pegged to the US dollar enter the catalogue. */
+export const pegs = { USDC: 'usd', USDT: 'usd' } as const satisfies Readonly<Record<TokenSymbol, string>>;
+/** Tokens that are converted one to one. Amounts of another token do not compile there (dollars.ts). */
+export type DollarSymbol = { [S in TokenSymbol]: (typeof pegs)[S] extends 'usd' ? S : never }[TokenSymbol];
+
 export type ChainFamily = 'evm' | 'solana' | 'stellar';
 
 export interface Token {
@@ -14,16 +19,20 @@ export interface Token {
   readonly decimals: number;
 }
 
+export interface DollarToken extends Token {
+  readonly symbol: DollarSymbol;
+}
+
 export interface Chain {
   readonly id: ChainId;
   readonly name: string;
   readonly family: ChainFamily;
   /** Usual time between blocks. A network may change it on any day: nothing is final by this alone. */
   readonly block_ms: number;
-  readonly tokens: readonly Token[];
+  readonly tokens: readonly DollarToken[];
   /** What nodes and transactions call its network, where that is a test network: the chain id (EVM), the passphrase (Stellar). */
   readonly network?: string;
 }
 
-export const usdc = (address: string, decimals = 6): Token => ({ symbol: 'USDC', address, decimals });
-export const usdt = (address: string, decimals = 6): Token => ({ symbol: 'USDT', address, decimals });
+export const usdc = (address: string, decimals = 6): DollarToken => ({ symbol: 'USDC', address, decimals });
+export const usdt = (address: string, decimals = 6): DollarToken => ({ symbol: 'USDT', address, decimals });

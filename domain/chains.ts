@@ -3,13 +3,15 @@
  * `--conditions=test-networks` takes the test networks' in its place (package.json, `imports`).
  */
 import { networks } from '#networks';
-import type { Chain, ChainId, Token } from './chain.ts';
+import type { Chain, ChainId, DollarToken, Token } from './chain.ts';
+import { assertDollarTokens } from './pegs.ts';
 
 export * from './chain.ts';
 
 /** Other spellings that requests may use. */
 const aliases: Readonly<Record<string, ChainId>> = { '900': 501, solana: 501, stellar: 1500 };
 
+assertDollarTokens(networks);
 export const chains: readonly Chain[] = networks;
 
 /** Whether money on these chains is worth nothing. */
@@ -28,11 +30,11 @@ export function chainOf(id: ChainId): Chain {
   return chain;
 }
 
-export const findToken = (chain: Chain, symbol: string): Token | undefined =>
+export const findToken = (chain: Chain, symbol: string): DollarToken | undefined =>
   chain.tokens.find((token) => token.symbol === symbol);
 
 /** Finds a token by contract, whatever the address's letter case (EVM) is. */
-export const tokenAt = (chain: Chain, address: string): Token | undefined =>
+export const tokenAt = (chain: Chain, address: string): DollarToken | undefined =>
   chain.tokens.find((token) =>
     chain.family === 'evm' ? token.address.toLowerCase() === address.toLowerCase() : token.address === address,
   );

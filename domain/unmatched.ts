@@ -4,7 +4,8 @@
  */
 import Type, { type Static } from 'typebox';
 import { type Decider, type Decision, InvariantBroken, refuse } from './decider.ts';
-import { formatAmount, rescale, unitsText } from './money.ts';
+import { convert, usCent } from './dollars.ts';
+import { formatAmount, unitsText } from './money.ts';
 import { type TokenRef, Transfer, transferId } from './payment/events.ts';
 import { Address, Amount, closed, Id, nullable, Text, Time } from './schema.ts';
 import type { Instant } from './time.ts';
@@ -125,7 +126,7 @@ function legOf({ chainId, token, amount }: Transfer, { receiverAddress, receiver
 }
 
 /** Smaller transfers are not recorded: sending one back costs more than it brings, and flooding the log with them costs next to nothing. */
-export const leastKept = { value: 1n, decimals: 2 } as const;
+export const leastKept = { value: 1n, ...usCent } as const;
 
 /**
  * A final transfer that no payment takes up. Seen again it changes nothing.
@@ -138,7 +139,7 @@ export function see(
   now: Instant,
   beyond: Static<typeof PaymentRef> | null = null,
 ): Decision<UnmatchedEvent> {
-  const least = rescale(leastKept.value, leastKept.decimals, transfer.token.decimals);
+  const least = convert(leastKept.value, leastKept, transfer.token);
   if (state || BigInt(transfer.amount) < least) return [];
   return [
     {

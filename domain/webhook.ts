@@ -13,10 +13,20 @@ export const webhookSchemaVersion = 2;
 
 /** Due from the log's first event on. Nothing is ever added here: it would be sent for all of history. */
 export const firstWebhookEventTypes = ['payment_payin_completed', 'payment_payout_completed'] as const;
-/** A new type is added here: it is due from where the log says that it was introduced (webhookTypes.ts). */
+/**
+ * A new type is added here. It is sent to apps that chose it, of payments created since then, and is due from where the log says that it was
+ * introduced (webhookTypes.ts).
+ */
 export const laterWebhookEventTypes = [] as const;
 export const webhookEventTypes = [...firstWebhookEventTypes, ...laterWebhookEventTypes] as const;
 export type WebhookEventType = (typeof webhookEventTypes)[number];
+/** Name of a later type in the log, which can name types that a later or an earlier version knows. */
+export const LaterWebhookType = Type.String({ pattern: '^[a-z][a-z_]{0,63}$' });
+/** Maximum of later types that an app can choose. */
+export const laterWebhookTypesMax = 20;
+
+/** Whether every app gets the type without choosing it. */
+export const isFirstType = (type: string): boolean => firstWebhookEventTypes.some((first) => first === type);
 /** Sent when an owner asks for it; no payment leads to it. */
 export const testEventType = 'webhook_test';
 export const sentEventTypes = [...webhookEventTypes, testEventType] as const;

@@ -5,13 +5,14 @@
 import Type, { type Static } from 'typebox';
 import type { Decider } from './decider.ts';
 import { closed } from './schema.ts';
+import { LaterWebhookType } from './webhook.ts';
 
 export const webhookTypesSchemaVersion = 1;
 /** There is one such stream. */
 export const webhookTypesInstance = 'introduced';
 
 export const webhookTypesEventSchemas = {
-  WebhookTypeIntroduced: Type.Object({ eventType: Type.String({ pattern: '^[a-z][a-z_]{0,63}$' }) }, closed),
+  WebhookTypeIntroduced: Type.Object({ eventType: LaterWebhookType }, closed),
 } as const;
 
 export interface WebhookTypesEvent {

@@ -1,4 +1,5 @@
 import type { ChainFamily } from '../domain/chains.ts';
+import { convertUp, usDollar } from '../domain/dollars.ts';
 import { formatAmount } from '../domain/money.ts';
 import { payinAddressesOf } from '../domain/payment/payins.ts';
 import { familyOf, type Payin, type Source } from '../domain/payment/sources.ts';
@@ -75,15 +76,10 @@ const sourceIn = ({ sources }: Payment, family: ChainFamily): Source | undefined
 /** The agreed source amount in whole tokens, rounded up, of the source that costs most; null where any amount is taken. */
 export function agreedUsd({ sources }: Payment): string | null {
   const whole = sources.flatMap(({ amount, token }) =>
-    amount === null ? [] : [inWhole(BigInt(amount), token.decimals)],
+    amount === null ? [] : [convertUp(BigInt(amount), token, usDollar)],
   );
   const [most] = whole.sort((a, b) => Number(b - a));
   return most?.toString() ?? null;
-}
-
-function inWhole(units: bigint, decimals: number): bigint {
-  const one = 10n ** BigInt(decimals);
-  return (units + one - 1n) / one;
 }
 
 /** Every transfer to a deposit with its phase and standing, found by block when a block is final or has left its chain. */

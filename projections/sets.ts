@@ -29,7 +29,7 @@ import { treasuryMovements } from './treasuryMovements.ts';
 /** What the service needs to act. */
 export const workSet: ProjectionSet = {
   name: 'work',
-  version: 9,
+  version: 10,
   rebuildBatch_events: 20_000,
   projections: [
     payments,

@@ -63,6 +63,7 @@ export interface Tables {
     readonly pay_from: object;
     readonly policy: object;
     readonly fees: object;
+    readonly webhook_types: readonly string[];
   };
   readonly cashback_accounts: {
     readonly app_id: string;

@@ -3,7 +3,7 @@ import { policyRefunds, policyRefundsDue } from '../domain/payment/policy.ts';
 import { awaitedChains } from '../domain/payment/sources.ts';
 import type { Payment } from '../domain/payment/state.ts';
 import type { Instant } from '../domain/time.ts';
-import { deliveryIdOf, firstWebhookEventTypes, type WebhookEventType } from '../domain/webhook.ts';
+import { deliveryIdOf, isFirstType, type WebhookEventType } from '../domain/webhook.ts';
 import { ofEvents, ofStates, type Projection, remove, type Seen, upsert } from './projection.ts';
 
 /** Payments that wait for their money, and until when, on each chain that it may come on. The rows go when the wait is over. */
@@ -65,10 +65,13 @@ function announced(news: News, seen: Seen<'payment'>) {
   return [upsert('todo_webhooks', row)];
 }
 
-/** A later type reports no event from before its introduction: else a rebuild would send all of history. */
-function isDue(type: string, { stored, introduced }: Seen<'payment'>): boolean {
-  const first: readonly string[] = firstWebhookEventTypes;
-  if (first.includes(type)) return true;
+/**
+ * A later type goes only to an app that chose it before the payment was created. It reports no event from before its introduction: else a
+ * rebuild would send all of history.
+ */
+function isDue(type: string, { stored, introduced, after }: Seen<'payment'>): boolean {
+  if (isFirstType(type)) return true;
+  if (!after.terms.webhookTypes?.includes(type)) return false;
   const beginning = introduced.get(type);
   return beginning !== undefined && beginning < stored.position;
 }

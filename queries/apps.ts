@@ -14,6 +14,7 @@ export interface App {
   readonly developerId: string | null;
   readonly idSalt: string;
   readonly webhookUrl: string | null;
+  readonly webhookTypes?: readonly string[];
   /** In force now. */
   readonly settlement: ShownWallet | null;
   readonly keylessAllowed: boolean;
@@ -85,6 +86,7 @@ interface Row extends WalletColumns {
   readonly developer_id: string | null;
   readonly id_salt: string;
   readonly webhook_url: string | null;
+  readonly webhook_types: readonly string[];
   readonly keyless_creation: boolean;
   readonly pay_from: PayFrom;
   readonly policy: AmountPolicy;
@@ -94,7 +96,7 @@ interface Row extends WalletColumns {
 /** Null for an app that is not registered (as far as is projected). @throws Unavailable */
 export async function findApp(sql: Sql, appId: string, now: Instant): Promise<App | null> {
   const [row] = await sql.query<Row>(
-    `SELECT app_id, developer_id, id_salt, webhook_url, keyless_creation, pay_from, policy, fees, ${walletColumns}
+    `SELECT app_id, developer_id, id_salt, webhook_url, webhook_types, keyless_creation, pay_from, policy, fees, ${walletColumns}
        FROM apps WHERE app_id = $1`,
     [asStored(appId)],
   );
@@ -104,6 +106,7 @@ export async function findApp(sql: Sql, appId: string, now: Instant): Promise<Ap
     developerId: row.developer_id,
     idSalt: row.id_salt,
     webhookUrl: row.webhook_url,
+    webhookTypes: row.webhook_types,
     settlement: walletsAt(row, now).settlement,
     keylessAllowed: row.keyless_creation,
     payFrom: row.pay_from,

@@ -93,6 +93,10 @@ function textOf(event: MerchantEvent, names: ReadonlyMap<string, string>): strin
       return 'called off the change of its wallet';
     case 'WebhookUrlSet':
       return event.data.url === null ? 'removed its webhook' : `set its webhook: ${withoutQuery(event.data.url)}`;
+    case 'WebhookTypesSet':
+      return event.data.types.length === 0
+        ? 'chose no further types of webhooks'
+        : `chose further types of webhooks: ${event.data.types.join(', ')}`;
     case 'WebhookSecretRotated':
       return `made a new webhook secret, fingerprint ${event.data.fingerprint}`;
     case 'WebhookSecretResealed':

@@ -238,6 +238,11 @@ program
   .action((appId: string, url?: string) => run((m) => m.setWebhookUrl(appId, url ?? null, operator())));
 
 program
+  .command('webhook-types <appId> [types...]')
+  .description('Set the webhook types that an app gets besides the first two. Without a type, only those.')
+  .action((appId: string, types: string[]) => run((m) => m.setWebhookTypes(appId, types, operator())));
+
+program
   .command('embed <appId> [sites...]')
   .description('Set the sites that can embed payment pages. Without a site, embedding is off.')
   .action((appId: string, sites: string[]) => run((m) => m.setEmbeddingSites(appId, sites, operator())));

@@ -3,7 +3,8 @@
  * transactions, and the next one begins when all of them are over.
  */
 
-import { microUsdDecimals, rescale, unitsText } from '../../domain/money.ts';
+import { convert, usMillionth } from '../../domain/dollars.ts';
+import { unitsText } from '../../domain/money.ts';
 import type { Operation } from '../../domain/treasury/operation.ts';
 import type { OperationOrdered } from '../../domain/treasury/operationEvents.ts';
 import type { Clock, CrashPoint } from '../ports.ts';
@@ -30,7 +31,7 @@ export interface SweepLimits {
 
 /** A token counts as one dollar. @returns in millionths of one, rounded down */
 export const worthOf = ({ amount, token }: Pick<HeldDeposit, 'amount' | 'token'>): bigint =>
-  rescale(amount, token.decimals, microUsdDecimals);
+  convert(amount, token, usMillionth);
 
 /** @returns in millionths of a dollar, rounded up; negative where more comes back */
 export function costOf({ cost }: Pick<SweepPart, 'cost'>, { decimals, price_microUsd }: CoinPrice): bigint {

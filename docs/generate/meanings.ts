@@ -210,6 +210,7 @@ export const meanings: {
       'Its owner wants to be paid out elsewhere: so it is for payments created from `effectiveAt` on',
     SettlementChangeCancelled: 'The change was called off before its time: the wallet in force stays',
     WebhookUrlSet: 'Where webhooks of payments created from now on go; null stops them',
+    WebhookTypesSet: 'Which types of webhooks the app gets besides the first two, of payments created from now on',
     WebhookSecretRotated: 'A new webhook secret, encrypted; the old one stops at once',
     WebhookSecretResealed: 'The same webhook secret, encrypted under a new master key; webhooks are signed as before',
     EmbeddingSitesSet: 'Which sites may show the app’s payment pages in a frame, all of them; an empty list is none',

@@ -7,14 +7,16 @@ import { type ChainId, chainIds, tokenSymbols } from '../chains.ts';
 import { AmountPolicy } from '../payment/amountPolicy.ts';
 import { TokenRef } from '../payment/events.ts';
 import { Amount, closed, Digest, Id, nullable, oneOf, Text, Time, type Upcasters, Url } from '../schema.ts';
+import { LaterWebhookType, laterWebhookTypesMax } from '../webhook.ts';
 
 /**
  * 2: an owner, profiles, changes of the wallet that cool down, expiry and names of keys, the time of a secret's rotation.
  * 3: sites that may show payment pages in a frame, what payers may choose to pay from.
  * 4: a webhook secret under another master key.
  * 5: a policy for money that is not what was agreed, fees of the app's own.
+ * 6: further types of webhooks that the app chose.
  */
-export const merchantSchemaVersion = 5;
+export const merchantSchemaVersion = 6;
 
 export const keyScopes = ['orders', 'admin'] as const;
 export type KeyScope = (typeof keyScopes)[number];
@@ -86,6 +88,8 @@ export const merchantEventSchemas = {
   SettlementChangeRequested: Type.Object({ changeId: Id, wallet: SettlementWallet, effectiveAt: Time }, closed),
   SettlementChangeCancelled: Type.Object({ changeId: Id }, closed),
   WebhookUrlSet: Type.Object({ url: nullable(Url) }, closed),
+  /** All types that the app chose besides the first two. */
+  WebhookTypesSet: Type.Object({ types: Type.Array(LaterWebhookType, { maxItems: laterWebhookTypesMax }) }, closed),
   WebhookSecretRotated: Type.Object({ ...sealed, rotatedAt: Time }, closed),
   /** The same secret under another master key. */
   WebhookSecretResealed: Type.Object(sealed, closed),

@@ -27,6 +27,8 @@ export interface MerchantState {
   readonly settlement: SettlementWallet | null;
   readonly settlementChange: SettlementChange | null;
   readonly webhookUrl: string | null;
+  /** Types of webhooks that it gets besides the first two, sorted. */
+  readonly webhookTypes: readonly string[];
   readonly webhookSecret: RotatedSecret | null;
   readonly keylessCreation: boolean;
   /** Origins that may show its payment pages in a frame, sorted. */
@@ -51,6 +53,7 @@ export const merchant: Decider<MerchantState, MerchantEvent> = {
     settlement: null,
     settlementChange: null,
     webhookUrl: null,
+    webhookTypes: [],
     webhookSecret: null,
     keylessCreation: false,
     embeddingSites: [],
@@ -80,6 +83,8 @@ function changed(state: MerchantState, event: MerchantEvent): Partial<MerchantSt
       return { settlementChange: null };
     case 'WebhookUrlSet':
       return { webhookUrl: event.data.url };
+    case 'WebhookTypesSet':
+      return { webhookTypes: event.data.types };
     case 'WebhookSecretRotated':
       return { webhookSecret: event.data };
     case 'WebhookSecretResealed':

@@ -1,5 +1,6 @@
 /** Where an app is told of its payments, and the secret that signs what it is told. */
 import { type Decision, isRefusal, type Refusal, refuse } from '../decider.ts';
+import { laterWebhookEventTypes } from '../webhook.ts';
 import type { MerchantEvent, RotatedSecret } from './events.ts';
 import { readHttpsUrl } from './profile.ts';
 import { type MerchantState, ofRegistered } from './state.ts';
@@ -9,6 +10,19 @@ export function setWebhookUrl(state: MerchantState, url: string | null): Decisio
   const read = url === null ? null : readWebhookUrl(url);
   if (isRefusal(read)) return read;
   return ofRegistered(state, read === state.webhookUrl ? [] : [{ type: 'WebhookUrlSet', data: { url: read } }]);
+}
+
+/** Replaces the types that the app gets besides the first two, of payments created from now on. */
+export function setWebhookTypes(state: MerchantState, types: readonly string[]): Decision<MerchantEvent> {
+  const known: readonly string[] = laterWebhookEventTypes;
+  const unknown = types.find((type) => !known.includes(type));
+  if (unknown !== undefined) {
+    const list = known.length === 0 ? 'this version has none' : `use ${known.join(', ')}`;
+    return refuse('invalidRequest', `webhook type ${unknown} cannot be chosen: ${list}`, '/webhookTypes');
+  }
+  const next = [...new Set(types)].toSorted();
+  const isSame = next.join() === state.webhookTypes.join();
+  return ofRegistered(state, isSame ? [] : [{ type: 'WebhookTypesSet', data: { types: next } }]);
 }
 
 /** The old secret stops at once. */

@@ -1,7 +1,8 @@
 /** The money that came in and that a transfer of the payment is made from. */
 import { isListed } from '../chains.ts';
 import { isRefusal, type Refusal, refuse } from '../decider.ts';
-import { larger, rescaleUp } from '../money.ts';
+import { convertUp } from '../dollars.ts';
+import { larger } from '../money.ts';
 import type { Instant } from '../time.ts';
 import {
   canLand,
@@ -91,7 +92,7 @@ function isDue(order: Order, { terms: { destination } }: Payment, { payout }: Fu
 
 /** In source units, rounded up. */
 const paidOut = ({ terms: { source, destination } }: Payment, { payout }: Funding): bigint =>
-  rescaleUp(payout, destination.token.decimals, source.token.decimals);
+  convertUp(payout, destination.token, source.token);
 
 const confirmedOf = (p: Payment, asset: Asset): readonly Payin[] =>
   p.payins.filter(({ phase, transfer }) => phase === 'confirmed' && isSameAsset(transfer, asset));

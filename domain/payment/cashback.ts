@@ -2,7 +2,8 @@
 import type { Withdrawal } from '../cashback.ts';
 import type { Earning } from '../credit.ts';
 import { assert, type Decision, isRefusal } from '../decider.ts';
-import { rescale, unitsText } from '../money.ts';
+import { convert, usCent } from '../dollars.ts';
+import { unitsText } from '../money.ts';
 import { agree, createPayment, type Terms } from './create.ts';
 import type { PaymentEvent } from './events.ts';
 import { isSameAsset } from './sources.ts';
@@ -23,7 +24,7 @@ export function earningsOf({ terms, funded, payins }: Payment): readonly Earning
   return [...byPayer].flatMap(([account, paid]) => {
     const part = paid.reduce((sum, { amount }) => sum + amount, 0n);
     const units = (funded.sourceAmount * part * BigInt(basisPoints)) / (funded.received * 10_000n);
-    const cents = rescale(units, token.decimals, centDecimals);
+    const cents = convert(units, token, usCent);
     return cents > 0n ? [{ account, paymentId: terms.paymentId, appId: terms.appId, chainId, basisPoints, cents }] : [];
   });
 }
@@ -62,7 +63,7 @@ export function payOutCashback(state: PaymentState, terms: Terms): Decision<Paym
 /** The cents that return to the merchant's account: the payment was to pay a withdrawal out and bounced. Null for any other payment. */
 export function returnedBy({ funded, closed, terms: { source } }: Payment): bigint | null {
   if (funded?.rule !== 'cashback' || closed?.kind !== 'bounced') return null;
-  return rescale(funded.received, source.token.decimals, centDecimals);
+  return convert(funded.received, source.token, usCent);
 }
 
 /** Whether the payment pays the withdrawal out: to its receiver, in its token, and no more than its cents. */
@@ -73,6 +74,6 @@ export function paysOut({ terms: { destination }, funded }: Payment, withdrawal:
     isSameAsset(destination, { chainId, token }) &&
     destination.receiverAddress === receiverAddress &&
     destination.receiverMemo === receiverMemo &&
-    funded.payout <= rescale(BigInt(cents), centDecimals, destination.token.decimals)
+    funded.payout <= convert(BigInt(cents), usCent, destination.token)
   );
 }

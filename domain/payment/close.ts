@@ -1,12 +1,13 @@
 /** How a payment ends without a payout: expired or bounced. */
 import type { ChainId } from '../chains.ts';
 import { assert, type Decision, refuse } from '../decider.ts';
+import { dollarRoute, type RouteDecimals } from '../dollars.ts';
 import { larger, rescale, smaller } from '../money.ts';
 import type { Instant } from '../time.ts';
 import { canLand } from '../transfer/leg.ts';
 import { fallenShort } from '../transfer/record.ts';
 import type { BounceCode, PaymentCreated, PaymentEvent, PaymentEventData } from './events.ts';
-import { type FeePolicy, feeOn, type RouteDecimals, type Split, splitAny } from './fees.ts';
+import { type FeePolicy, feeOn, type Split, splitAny } from './fees.ts';
 import { accepted, bouncedBy, over } from './policy.ts';
 import {
   allCounted,
@@ -32,10 +33,8 @@ export interface Divided extends Split {
 
 export type Outcome = Divided | BounceCode | 'notYet';
 
-export const routeOf = ({ source, destination }: PaymentCreated): RouteDecimals => ({
-  source: source.token.decimals,
-  destination: destination.token.decimals,
-});
+export const routeOf = ({ source, destination }: PaymentCreated): RouteDecimals =>
+  dollarRoute(source.token, destination.token);
 
 const feePolicyOf = ({ fee }: PaymentCreated): FeePolicy => ({
   fixed: BigInt(fee.fixed),

@@ -1,11 +1,12 @@
 /** Fixing a payment's terms. Everything that the world decides (time, address, settings) comes in as input. */
 import type { Chain, Token } from '../chains.ts';
 import { type Decision, isRefusal, type Refusal, refuse } from '../decider.ts';
-import { formatAmount, rescale, rescaleUp, unitsText } from '../money.ts';
+import { convert, convertUp, type DollarUnit, dollarRoute } from '../dollars.ts';
+import { formatAmount, unitsText } from '../money.ts';
 import { hour_ms, type Instant, plus } from '../time.ts';
 import { type AmountPolicy, holdAll, isSamePolicy } from './amountPolicy.ts';
 import type { Deposit, PaymentCreated, PaymentEvent, PaymentType, SourceTerms } from './events.ts';
-import { type Agreed, agreeIn, agreeOut, type FeePolicy, fitsRoute, leastIn, type RouteDecimals } from './fees.ts';
+import { type Agreed, agreeIn, agreeOut, type FeePolicy, fitsRoute, leastIn } from './fees.ts';
 import {
   type Alternative,
   alternativesMax,
@@ -64,11 +65,11 @@ function meantWith(
 /** The same amount and fee in another token; undefined where that route costs more, or the token cannot express them. */
 function oneForOne(meant: SourceTerms, { chain, token, feePolicy }: Alternative): SourceTerms | undefined {
   const { fee, amount, limits } = meant;
-  const fixed = rescale(BigInt(fee.fixed), meant.token.decimals, token.decimals);
+  const fixed = convert(BigInt(fee.fixed), meant.token, token);
   if (feePolicy.fixed > fixed || feePolicy.basisPoints > fee.basisPoints) return undefined;
   const texts = [amount, fee.amount, limits?.min, limits?.max];
   if (!texts.every((text) => isExact(text ?? null, meant.token, token))) return undefined;
-  const same = (text: string): string => unitsText(rescale(BigInt(text), meant.token.decimals, token.decimals));
+  const same = (text: string): string => unitsText(convert(BigInt(text), meant.token, token));
   return {
     chainId: chain.id,
     token,
@@ -82,9 +83,8 @@ function oneForOne(meant: SourceTerms, { chain, token, feePolicy }: Alternative)
   };
 }
 
-const isExact = (text: string | null, from: Pick<Token, 'decimals'>, to: Token): boolean =>
-  text === null ||
-  rescale(BigInt(text), from.decimals, to.decimals) === rescaleUp(BigInt(text), from.decimals, to.decimals);
+const isExact = (text: string | null, from: DollarUnit, to: DollarUnit): boolean =>
+  text === null || convert(BigInt(text), from, to) === convertUp(BigInt(text), from, to);
 
 /** What a customer is to pay and whom that pays, as it was asked for. */
 export interface AskedTerms {
@@ -131,6 +131,8 @@ export interface Terms extends AskedOrder {
   /** What its payers earn of it; 0 for nothing. */
   readonly cashback_basisPoints?: number;
   readonly webhookUrl: string | null;
+  /** Types of webhooks that the app chose besides the first two. */
+  readonly webhookTypes?: readonly string[];
   readonly now: Instant;
   /** As `lifetimeOf` has it; the whole hour when left out. */
   readonly life_ms?: number;
@@ -227,7 +229,7 @@ type Money = Pick<Terms, 'type' | 'feePolicy' | 'leastPayout'> & {
 export function agree(terms: Money): Agreed | Refusal | null {
   if (terms.type === 'anyAmount') return null;
   const { source, destination, feePolicy } = terms;
-  const route: RouteDecimals = { source: source.token.decimals, destination: destination.token.decimals };
+  const route = dollarRoute(source.token, destination.token);
   const side = terms.type === 'exactIn' ? 'source' : 'destination';
   const { amount, token } = terms[side];
   const pointer = `/${side}/amount`;
@@ -259,7 +261,7 @@ const isEnough = (agreed: Agreed | undefined, { leastPayout = 0n }: Money): agre
   agreed !== undefined && agreed.destination >= leastPayout;
 
 function tooSmall({ type, source, destination, feePolicy, leastPayout = 0n }: Money): Refusal {
-  const route: RouteDecimals = { source: source.token.decimals, destination: destination.token.decimals };
+  const route = dollarRoute(source.token, destination.token);
   const side = type === 'exactIn' ? 'source' : 'destination';
   const { token } = side === 'source' ? source : destination;
   const pointer = `/${side}/amount`;
@@ -327,6 +329,7 @@ function created(terms: Terms, agreed: Agreed | null): PaymentCreated {
     ...(terms.opensAccount !== undefined && { opensAccount: terms.opensAccount }),
     ...(terms.cashback_basisPoints ? { cashback_basisPoints: terms.cashback_basisPoints } : {}),
     webhookUrl: terms.webhookUrl,
+    ...(terms.webhookTypes?.length && { webhookTypes: [...terms.webhookTypes] }),
     createdAt: now,
     expiresAt: plus(now, terms.life_ms ?? lifetime_ms),
   };

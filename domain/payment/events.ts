@@ -14,6 +14,7 @@ import {
   Short,
   SignedAttempt as Signed,
 } from '../transfer/shapes.ts';
+import { LaterWebhookType, laterWebhookTypesMax } from '../webhook.ts';
 import { PolicyTerms, policyRules, verdicts } from './amountPolicy.ts';
 import { AddressProof, RefundRequest } from './refundShapes.ts';
 import { Chain, Deposit, Fee, Limits, SourceTerms, TokenRef, Transfer, TransferId } from './shapes.ts';
@@ -27,9 +28,9 @@ export { Deposit, SourceTerms, TokenRef, Transfer, transferId } from './shapes.t
  * receiver's account. 5: a payout may land with less than was ordered, which an operator may accept. 6: a refund says what sending it costs,
  * who asked for it and why; its address says how it was proven; an app's policy for money that is not what was agreed, and what was decided
  * by it; all that may become of a transfer may become of a refund; a bounce says why a payout is impossible. 7: a payout may be paid with
- * others in one transaction. 8: a registered transaction may transfer no accepted token to the payment.
+ * others in one transaction. 8: a registered transaction may transfer no accepted token to the payment. 9: the app may have chosen further types of webhooks.
  */
-export const paymentSchemaVersion = 8;
+export const paymentSchemaVersion = 9;
 
 export const paymentTypes = ['exactIn', 'exactOut', 'anyAmount'] as const;
 
@@ -85,6 +86,8 @@ export const paymentEventSchemas = {
       /** The share that its payers earn once it is completed; missing where it was none. */
       cashback_basisPoints: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000 })),
       webhookUrl: nullable(Text(2_048)),
+      /** Types of webhooks that the app chose besides the first two; missing where it chose none. */
+      webhookTypes: Type.Optional(Type.Array(LaterWebhookType, { minItems: 1, maxItems: laterWebhookTypesMax })),
       createdAt: Time,
       expiresAt: Time,
     },

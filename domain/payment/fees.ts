@@ -1,15 +1,5 @@
-import type { Token } from '../chains.ts';
-import {
-  ceilTo,
-  dividedUp,
-  floorTo,
-  larger,
-  microUsdDecimals,
-  rescale,
-  rescaleUp,
-  type Units,
-  units,
-} from '../money.ts';
+import { convertUp, type DollarUnit, type RouteDecimals, usMillionth } from '../dollars.ts';
+import { ceilTo, dividedUp, floorTo, larger, rescale, rescaleUp, type Units, units } from '../money.ts';
 
 /** Fee = fixed + basis points, rounded down to what both tokens can represent. */
 export interface FeePolicy {
@@ -18,12 +8,6 @@ export interface FeePolicy {
   readonly basisPoints: number;
   /** The operator lets it be less than what the payout costs. */
   readonly belowCost?: true;
-}
-
-/** Source and destination decimals of a route. */
-export interface RouteDecimals {
-  readonly source: number;
-  readonly destination: number;
 }
 
 const basisPointsOfOne = 10_000n;
@@ -115,11 +99,11 @@ export const coinInMicroUsd = (amount: bigint, { price_microUsd, decimals }: Coi
   dividedUp(amount * price_microUsd, 10n ** BigInt(decimals));
 
 /** The fee that covers the cost, unless it need not: its fixed part is the cost where that is more. @param token of the source */
-export function coveringFee(policy: FeePolicy, { decimals }: Token, { cost_microUsd }: PayoutCost): FeePolicy {
-  const cost = rescaleUp(cost_microUsd, microUsdDecimals, decimals);
+export function coveringFee(policy: FeePolicy, token: DollarUnit, { cost_microUsd }: PayoutCost): FeePolicy {
+  const cost = convertUp(cost_microUsd, usMillionth, token);
   return cost > policy.fixed && !policy.belowCost ? { ...policy, fixed: cost } : policy;
 }
 
 /** The least that a receiver is paid, in units of his token: never less than what paying it costs. */
-export const leastPayout = ({ decimals }: Token, { cost_microUsd, least_microUsd }: PayoutCost): bigint =>
-  rescaleUp(larger(cost_microUsd, least_microUsd), microUsdDecimals, decimals);
+export const leastPayout = (token: DollarUnit, { cost_microUsd, least_microUsd }: PayoutCost): bigint =>
+  convertUp(larger(cost_microUsd, least_microUsd), usMillionth, token);

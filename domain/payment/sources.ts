@@ -3,7 +3,8 @@
  * source, so each source has its own amount and fee.
  */
 import { type Chain, type ChainFamily, type ChainId, chainOf, type Token } from '../chains.ts';
-import { ceilTo, larger, microUsdDecimals, rescale, smaller, unitsText } from '../money.ts';
+import { convert, dollarRoute, usCent, usDollar, usMillionth } from '../dollars.ts';
+import { ceilTo, larger, smaller, unitsText } from '../money.ts';
 import { type Instant, minute_ms, plus } from '../time.ts';
 import {
   type BounceCode,
@@ -70,10 +71,13 @@ export interface Alternative {
 
 /** Whether the token can express what the receiver gets, to the last unit. */
 export const canExpress = (token: Token, amount: bigint, destination: Token): boolean =>
-  fitsRoute(amount, destination.decimals, { source: token.decimals, destination: destination.decimals });
+  fitsRoute(amount, destination.decimals, dollarRoute(token, destination));
 
 /** What anyAmount accepts: 0.02 to 10,000 whole tokens, as integers of these decimals. */
-export const anyAmountLimits = { min: { value: 2n, decimals: 2 }, max: { value: 10_000n, decimals: 0 } } as const;
+export const anyAmountLimits = {
+  min: { value: 2n, ...usCent },
+  max: { value: 10_000n, ...usDollar },
+} as const;
 
 /** What the receiver gets at least, whatever it is paid from. */
 export interface Least {
@@ -83,21 +87,14 @@ export interface Least {
 }
 
 /** Those limits in a token's units; more, to the full cent, where the fee leaves too little of the least. */
-export function limitsIn(
-  { decimals }: Token,
-  feePolicy: FeePolicy,
-  { token, payout }: Least,
-): NonNullable<PaymentCreated['limits']> {
+export function limitsIn(token: Token, feePolicy: FeePolicy, least: Least): NonNullable<PaymentCreated['limits']> {
   const { min, max } = anyAmountLimits;
-  const usual = rescale(min.value, min.decimals, decimals);
-  const needed = ceilTo(
-    leastIn(payout, feePolicy, { source: decimals, destination: token.decimals }),
-    decimals,
-    min.decimals,
-  );
+  const usual = convert(min.value, min, token);
+  const route = dollarRoute(token, least.token);
+  const needed = ceilTo(leastIn(least.payout, feePolicy, route), token.decimals, min.decimals);
   return {
     min: unitsText(larger(needed, usual)),
-    max: unitsText(rescale(max.value, max.decimals, decimals)),
+    max: unitsText(convert(max.value, max, token)),
   };
 }
 
@@ -117,7 +114,7 @@ export function alternativeTerms(
   const own = { chainId: chain.id, token };
   if (amount === null)
     return { ...own, amount: null, fee: { ...policy, amount: null }, limits: limitsIn(token, feePolicy, least) };
-  const agreed = agreeOut(amount, feePolicy, { source: token.decimals, destination: least.token.decimals });
+  const agreed = agreeOut(amount, feePolicy, dollarRoute(token, least.token));
   return { ...own, amount: unitsText(agreed.source), fee: { ...policy, amount: unitsText(agreed.fee) }, limits: null };
 }
 
@@ -133,9 +130,9 @@ export function forgivenOf(
   if (!policy || amount === null || destination.amount === null) return 0n;
   const { basisPoints, most_microUsd } = policy.tolerance;
   const share = (BigInt(amount) * BigInt(basisPoints)) / 10_000n;
-  const most = rescale(BigInt(most_microUsd), microUsdDecimals, token.decimals);
+  const most = convert(BigInt(most_microUsd), usMillionth, token);
   const spare = BigInt(destination.amount) - larger(BigInt(policy.leastPayout), 1n);
-  const spared = rescale(larger(spare, 0n), destination.token.decimals, token.decimals);
+  const spared = convert(larger(spare, 0n), destination.token, token);
   return smaller(smaller(share, most), spared);
 }
 

@@ -1,6 +1,7 @@
 /** The public view of a payment: its status, the view of the read models and of the API, and the data of a webhook. */
 import type { ChainId, TokenSymbol } from '../chains.ts';
-import { formatAmount, rescale } from '../money.ts';
+import { convert } from '../dollars.ts';
+import { formatAmount } from '../money.ts';
 import { type Instant, minute_ms, plus } from '../time.ts';
 import { liveAttempts } from '../transfer/leg.ts';
 import type { BounceCode, PaymentType } from './events.ts';
@@ -260,12 +261,12 @@ const announcedSender = ({ terms: { intent, source }, registered }: Payment): st
 export const seenAt = (p: Payment): Instant | null => counted(p)[0]?.transfer.blockTime ?? null;
 
 /** As fine as any token is. */
-const decimalsMax = 18;
+const finest = { symbol: 'USD', decimals: 18 } as const;
 
 function refundedOf(p: Payment): string {
   const settled = p.refunds.filter((refund) => refund.settled);
-  const sum = settled.reduce((all, { order }) => all + rescale(order.amount, order.token.decimals, decimalsMax), 0n);
-  return formatAmount(sum, decimalsMax);
+  const sum = settled.reduce((all, { order }) => all + convert(order.amount, order.token, finest), 0n);
+  return formatAmount(sum, finest.decimals);
 }
 
 function destinationOf(p: Payment) {

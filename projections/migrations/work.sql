@@ -216,7 +216,8 @@ CREATE TABLE apps (
   embedding_sites            text[]      NOT NULL,
   pay_from                   json        NOT NULL,
   policy                     json        NOT NULL,
-  fees                       json        NOT NULL
+  fees                       json        NOT NULL,
+  webhook_types              text[]      NOT NULL
 );
 COMMENT ON TABLE apps IS 'Apps and their settings now. Holds a secret (the salt): not for analysts.';
 COMMENT ON COLUMN apps.id_salt IS 'From which payment ids of orders are derived; who knows it can guess them.';
@@ -225,6 +226,7 @@ COMMENT ON COLUMN apps.profile_digest IS 'What it shows of itself: ops.profiles.
 COMMENT ON COLUMN apps.pay_from IS 'What payers may choose to pay from: a list of chainId and tokenSymbol.';
 COMMENT ON COLUMN apps.policy IS 'What happens with money that is not what was agreed (domain/payment/amountPolicy.ts).';
 COMMENT ON COLUMN apps.fees IS 'Its own fees, route by route, in millionths of a dollar and basis points.';
+COMMENT ON COLUMN apps.webhook_types IS 'Types of webhooks that it gets besides the first two.';
 COMMENT ON COLUMN apps.embedding_sites IS 'Origins that may show its payment pages in a frame.';
 COMMENT ON COLUMN apps.settlement_address IS 'Where a merchant_ app is paid out to, until next_effective_at.';
 COMMENT ON COLUMN apps.next_address IS 'Where it is paid out to from next_effective_at on; null while no change was requested.';

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { type ChainId, chains } from '../../domain/chains.ts';
+import { convert, usDollar } from '../../domain/dollars.ts';
 import { coinAddress, coinOf } from '../../domain/money.ts';
 import type { Sql, SqlDatabase } from '../../projections/sql.ts';
 
@@ -66,7 +67,8 @@ function assetsView(prices: CoinPrices): string {
     return [
       `(${id}, '${name}', '${coinAddress}', '${coin.symbol}', ${coin.decimals}, ${usd})`,
       ...tokens.map(
-        ({ address, symbol, decimals }) => `(${id}, '${name}', '${address}', '${symbol}', ${decimals}, 1::numeric)`,
+        ({ address, symbol, decimals }) =>
+          `(${id}, '${name}', '${address}', '${symbol}', ${decimals}, ${convert(10n ** BigInt(decimals), { symbol, decimals }, usDollar)}::numeric)`,
       ),
     ];
   });

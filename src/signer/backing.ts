@@ -5,7 +5,7 @@ import type { Clock } from '../../commands/ports.ts';
 import { nothingToProve, PayoutBlocked } from '../../commands/transferPorts.ts';
 import { type ChainId, chainOf } from '../../domain/chains.ts';
 import { isRefusal, type Refusal } from '../../domain/decider.ts';
-import { rescale, rescaleUp } from '../../domain/money.ts';
+import { convert, convertUp, usDollar } from '../../domain/dollars.ts';
 import { payoutBacking, refundBacking } from '../../domain/payment/backing.ts';
 import type { Transfer } from '../../domain/payment/events.ts';
 import type { Asset, Payin } from '../../domain/payment/sources.ts';
@@ -71,7 +71,7 @@ export function createBacking(deps: BackingDeps): Backing {
       return ofTreasury;
     }
     const { source, destination } = payment.terms;
-    const amount = rescaleUp(order.amount, destination.token.decimals, source.token.decimals);
+    const amount = convertUp(order.amount, destination.token, source.token);
     return {
       funding: fundingOf(id, source, amount, backing.payins),
       prove: (signal) => proveFunding(payment, owed, signal),
@@ -118,7 +118,7 @@ export function createBacking(deps: BackingDeps): Backing {
 
   async function prove(transfer: Transfer, signal: AbortSignal): Promise<void> {
     const ingester = ingesters.get(transfer.chainId);
-    const usd = rescale(BigInt(transfer.amount), transfer.token.decimals, 0);
+    const usd = convert(BigInt(transfer.amount), transfer.token, usDollar);
     const { agreed, dispute } = (await ingester?.agreed(transfer, { pass: 'final', usd }, signal)) ?? { agreed: false };
     if (agreed) return;
     const why = dispute?.message ?? `no node of ${chainOf(transfer.chainId).name} shows it`;

@@ -1,6 +1,7 @@
 /** What an app's own settings say of a payment's fee, and of money that is not what was agreed: fixed when the payment is created. */
 import assert from 'node:assert/strict';
 import { createPayment, quotePayment } from '../../commands/createPayment.ts';
+import { chainOf } from '../../domain/chains.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import type { FeeTier } from '../../domain/merchant/events.ts';
 import { formatAmount } from '../../domain/money.ts';
@@ -74,10 +75,7 @@ describe('an app’s policy', () => {
     );
     assert.deepEqual(
       policy?.tolerated?.map(({ chainId, token, amount }) => [chainId, token.symbol, amount]),
-      [
-        [1, 'USDC', '10010000'],
-        [1, 'USDT', '10010000'],
-      ],
+      chainOf(1).tokens.map(({ symbol }) => [1, symbol, '10010000']),
     );
   });
 

@@ -9,6 +9,14 @@ import { accepted, Crashed, crashAt } from '../support/processes.ts';
 import { merchant, order, refusal, sale, wallet, world } from './creating.ts';
 
 describe('creating a payment for an app', () => {
+  it('fixes the types of webhooks that the app had chosen by then', async () => {
+    const { create } = world();
+    const chosen = await accepted(create(order(), { ...wallet, webhookTypes: ['payment_later'] }));
+    assert.deepEqual(chosen.payment.terms.webhookTypes, ['payment_later']);
+    const none = await accepted(create(order({ orderId: 'order-2' }), { ...wallet, webhookTypes: [] }));
+    assert.equal('webhookTypes' in none.payment.terms, false);
+  });
+
   it('writes its terms, with a deposit address of its own, and answers them', async () => {
     const { create, store } = world();
     const { payment, createdNow, position } = await accepted(create(order()));

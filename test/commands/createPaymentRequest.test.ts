@@ -100,10 +100,10 @@ describe('a request to create a payment', () => {
       assert.equal(await refusal(from(4)), 'invalidRequest /source/chainId');
       assert.equal(await refusal(from('')), 'invalidRequest /source/chainId');
       assert.equal(await refusal(from(8453, 'USDT')), 'invalidRequest /source/tokenSymbol');
-      assert.equal(await refusal(from(8453, 'EURC')), 'invalidRequest /source/tokenSymbol');
+      assert.equal(await refusal(from(8453, 'XUSD')), 'invalidRequest /source/tokenSymbol');
       const to = (over: object) => order({ destination: { ...order().destination, ...over } });
-      assert.equal(await refusal(to({ chainId: 10 })), 'invalidRequest /destination/chainId');
-      assert.equal(await refusal(to({ tokenSymbol: 'DAI' })), 'invalidRequest /destination/tokenSymbol');
+      assert.equal(await refusal(to({ chainId: 4 })), 'invalidRequest /destination/chainId');
+      assert.equal(await refusal(to({ tokenSymbol: 'XUSD' })), 'invalidRequest /destination/tokenSymbol');
     });
 
     it('chains that are in the catalogue and not served here', async () => {

@@ -31,6 +31,13 @@ const tokens: Record<number, Record<string, [address: string, decimals: number]>
 };
 
 describe('the test networks', () => {
+  it('are as many as the main ones, in their order: a chain without one could not be tried', () => {
+    assert.deepEqual(
+      testNetworks.map(({ id }) => id),
+      [...chainIds],
+    );
+  });
+
   it('stand for main ones, with tokens of their own whose addresses are spelled as their chains spell them', () => {
     for (const { id, network, family, tokens } of testNetworks) {
       assert.equal(family, chainOf(id).family);

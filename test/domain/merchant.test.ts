@@ -3,7 +3,7 @@ import { appKind, register, setKeylessCreation, setOwner } from '../../domain/me
 import { type MerchantEvent, merchantEventSchemas } from '../../domain/merchant/events.ts';
 import { issueKey, renameKey, revokeKey } from '../../domain/merchant/keys.ts';
 import { setSettlement } from '../../domain/merchant/settlement.ts';
-import { rotateSecret, setWebhookUrl } from '../../domain/merchant/webhook.ts';
+import { rotateSecret, setWebhookTypes, setWebhookUrl } from '../../domain/merchant/webhook.ts';
 import { instant } from '../../domain/time.ts';
 import {
   given,
@@ -121,6 +121,22 @@ describe('merchant', () => {
   });
 
   describe('webhook settings', () => {
+    it('list no type that this version does not send, and the first two are sent without being listed', () => {
+      for (const type of ['payment_later', 'payment_payin_completed', 'webhook_test', ''])
+        given([registered])
+          .when((state) => setWebhookTypes(state, [type]))
+          .thenRefused('invalidRequest');
+      given([registered])
+        .when((state) => setWebhookTypes(state, []))
+        .thenNothing();
+    });
+
+    it('drop a type that an app had chosen from another version', () => {
+      given([registered, { type: 'WebhookTypesSet', data: { types: ['payment_later'] } }])
+        .when((state) => setWebhookTypes(state, []))
+        .then([{ type: 'WebhookTypesSet', data: { types: [] } }]);
+    });
+
     it('change the URL, or take it away', () => {
       given([registered])
         .when((state) => setWebhookUrl(state, url))

@@ -23,15 +23,19 @@ export interface Tree {
   remove(): void;
 }
 
-/** Neither source nor spec, or too much of it. */
-const leftOut: ReadonlySet<string> = new Set(['node_modules', '.git', 'data', 'backup']);
+/** Folders of the tree that are neither source nor spec, or too much of it. A folder of sources can have the same name deeper down. */
+const leftOut: readonly string[] = ['node_modules', '.git', 'data', 'backup'];
 
-/** @param root of the working tree; its files are linked, not copied, where they are on the same disk */
-export function copyTree(root: string): Tree {
+/**
+ * @param root of the working tree
+ * @param linked files are linked where they are on the same disk; nothing may write into them then. Default: true
+ */
+export function copyTree(root: string, { linked = true } = {}): Tree {
   const folder = mkdtempSync(join(tmpdir(), 'payment-intents-mutant-'));
   // Postgres runs as somebody else, and looks at files in it.
   chmodSync(folder, 0o755);
-  fill(root, folder);
+  const skipped = new Set(leftOut.map((name) => join(root, name)));
+  fill(root, folder, { skipped, put: linked ? linkOrCopy : copyFileSync });
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
   return {
     folder,
@@ -56,14 +60,20 @@ function put(file: string, text: string): void {
   writeFileSync(file, text);
 }
 
-function fill(from: string, to: string): void {
+type Put = (source: string, copy: string) => void;
+
+function fill(
+  from: string,
+  to: string,
+  { skipped, put }: { readonly skipped: ReadonlySet<string>; readonly put: Put },
+) {
   for (const entry of readdirSync(from, { withFileTypes: true })) {
-    if (leftOut.has(entry.name)) continue;
     const [source, copy] = [join(from, entry.name), join(to, entry.name)];
+    if (skipped.has(source)) continue;
     if (entry.isDirectory()) {
       mkdirSync(copy);
-      fill(source, copy);
-    } else if (entry.isFile()) linkOrCopy(source, copy);
+      fill(source, copy, { skipped, put });
+    } else if (entry.isFile()) put(source, copy);
   }
 }
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { introduceWebhookTypes } from '../../commands/sendWebhook.ts';
+import { createPayment } from '../../domain/payment/create.ts';
 import type { PaymentEvent } from '../../domain/payment/events.ts';
 import { firstWebhookEventTypes, webhookEventTypes } from '../../domain/webhook.ts';
 import type { ProjectionSet } from '../../projections/projection.ts';
@@ -7,7 +8,7 @@ import { workSet } from '../../projections/sets.ts';
 import { type News, news, todoWebhooks, todoWebhooksOf } from '../../projections/todos.ts';
 import type { Database } from '../../src/postgres/database.ts';
 import { append, createWorld, paymentIdOf, type World } from '../support/histories.ts';
-import { created, done, expired } from '../support/payments.ts';
+import { done, expired, terms } from '../support/payments.ts';
 import { freshDatabase } from '../support/postgres.ts';
 import { fill, rowsOf, wholeLog } from '../support/readModels.ts';
 
@@ -30,10 +31,10 @@ describe('a type of webhook that a later version brings', () => {
     world = createWorld();
   });
 
-  const live = (who: number, rest: readonly PaymentEvent[]) => {
-    const first = created({ webhookUrl: 'https://shop.example/hook' });
-    const own = { ...first, data: { ...first.data, paymentId: paymentIdOf(who) } } as PaymentEvent;
-    return append(world, `payment-${paymentIdOf(who)}`, [own, ...rest]);
+  const live = (who: number, rest: readonly PaymentEvent[], webhookTypes = ['payment_expired']) => {
+    const paymentId = paymentIdOf(who);
+    const own = createPayment(null, { ...terms({ webhookUrl: 'https://shop.example/hook' }), paymentId, webhookTypes });
+    return append(world, `payment-${paymentId}`, [...(own as readonly PaymentEvent[]), ...rest]);
   };
   const expire = (who: number) => live(who, [expired()]);
   const pay = (who: number) => live(who, done.slice(1));
@@ -59,6 +60,16 @@ describe('a type of webhook that a later version brings', () => {
     assert.deepEqual(await todos(), before);
     await expire(3);
     assert.deepEqual(await todos(), [...before, '3 payment_expired']);
+  });
+
+  it('is due only of payments whose app had chosen it', async () => {
+    await introduce();
+    await live(1, [expired()], []);
+    await live(2, [expired()], ['payment_bounced']);
+    await live(3, done.slice(1), []);
+    await expire(4);
+    const first = ['3 payment_payin_completed', '3 payment_payout_completed'];
+    assert.deepEqual(await todos(), [...first, '4 payment_expired']);
   });
 
   it('is due alike for a runner that goes on, one that starts behind the introduction, and a rebuild', async () => {

@@ -37,6 +37,7 @@ describe('apps and keys', () => {
     const secret = { ciphertext: 'sealed', fingerprint: `sha256:${hash}` };
     await happen(
       { type: 'WebhookUrlSet', data: { url: 'https://shop.example' } },
+      { type: 'WebhookTypesSet', data: { types: ['payment_later'] } },
       { type: 'SettlementWalletSet', data: { ...settled, chainId: 1, token: p.ethereumUsdc.token } },
       { type: 'WebhookSecretRotated', data: { ...secret, rotatedAt: p.minute(1) } },
       { type: 'KeylessCreationSet', data: { allowed: false } },
@@ -49,6 +50,7 @@ describe('apps and keys', () => {
       developerId: 'ada',
       idSalt: 'cd'.repeat(32),
       webhookUrl: 'https://shop.example',
+      webhookTypes: ['payment_later'],
       settlement: { ...settled, chainId: 1, tokenSymbol: 'USDC' },
       keylessAllowed: false,
       payFrom: [{ chainId: 501, tokenSymbol: 'USDC' }],

@@ -1,6 +1,6 @@
 /** What merchants were told beside what happened: of each event of a payment by itself once, and of nothing else. */
 import { day_ms } from '../../domain/time.ts';
-import { firstWebhookEventTypes } from '../../domain/webhook.ts';
+import { isFirstType } from '../../domain/webhook.ts';
 import type { Fact, News, Telling } from './claims.ts';
 import type { Compared, World } from './comparing.ts';
 import { findingAt } from './findings.ts';
@@ -33,7 +33,7 @@ export function compareNews(
 
 /** Of a type that came later, nothing is due from before its introduction, which is not looked at here. */
 const isOverdue = ({ url, eventType, at }: News, settledBefore: string): boolean =>
-  url !== null && firstWebhookEventTypes.includes(eventType) && Date.parse(settledBefore) - Date.parse(at) > due_ms;
+  url !== null && isFirstType(eventType) && Date.parse(settledBefore) - Date.parse(at) > due_ms;
 
 const byPosition = (a: Telling, b: Telling): number => (BigInt(a.position) < BigInt(b.position) ? -1 : 1);
 

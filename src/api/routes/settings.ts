@@ -1,5 +1,5 @@
 import type { Changed, ManageMerchant, SettlementRequest } from '../../../commands/manageMerchant.ts';
-import { findChain } from '../../../domain/chains.ts';
+import { findChain, type TokenSymbol } from '../../../domain/chains.ts';
 import { isRefusal, type Refusal, refuse } from '../../../domain/decider.ts';
 import type { FeeTier } from '../../../domain/merchant/events.ts';
 import { formatAmount, microUsdDecimals } from '../../../domain/money.ts';
@@ -50,7 +50,7 @@ const feeResource = ({ sourceChainId, destinationChainId, fixed_microUsd, basisP
 
 const walletResource = ({ chainId, tokenSymbol, receiverAddress, receiverMemo }: ShownWallet) => ({
   chainId: String(chainId),
-  tokenSymbol: tokenSymbol as 'USDC' | 'USDT',
+  tokenSymbol: tokenSymbol as TokenSymbol,
   receiverAddress,
   receiverMemo,
 });

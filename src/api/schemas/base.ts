@@ -121,8 +121,7 @@ export const OrdinalSent = string({
 export const ChainId = oneOf(chainIds.map(String), {
   title: 'ChainId',
   'x-enum-varnames': chainIds.map((id) => chainOf(id).name.toUpperCase().replaceAll(' ', '_')),
-  description:
-    '8453 Base, 56 BNB Chain, 1 Ethereum, 42161 Arbitrum, 137 Polygon, 501 Solana, 1500 Stellar. Which of them an installation offers is its configuration. Requests may send it as a number, too, and 900 for Solana.',
+  description: `${chainIds.map((id) => `${id} ${chainOf(id).name}`).join(', ')}. Which of them an installation offers is its configuration. Requests may send it as a number, too, and 900 for Solana.`,
 });
 /** The document shows the form of answers, so that clients have one type for both, which every generator reads. */
 export const ChainIdInput = Type.Unsafe<string | number>({

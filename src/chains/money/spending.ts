@@ -1,7 +1,8 @@
 /** What the treasury's keys may spend, per transfer and in any sixty minutes over all chains together, and whether the treasury holds it. */
 import type { Clock } from '../../../commands/ports.ts';
 import { type ChainId, chainOf } from '../../../domain/chains.ts';
-import { dividedUp, formatAmount, isCoin, larger, microUsdDecimals, rescale } from '../../../domain/money.ts';
+import { convertUp, tokenIn, usMillionth } from '../../../domain/dollars.ts';
+import { dividedUp, formatAmount, larger, microUsdDecimals } from '../../../domain/money.ts';
 import { type CoinPrice, coinInMicroUsd } from '../../../domain/payment/fees.ts';
 import { epochMs, hour_ms } from '../../../domain/time.ts';
 import { moneyLeaves } from '../../../domain/transfer/shapes.ts';
@@ -251,13 +252,13 @@ const inMicroUsd = (whole: bigint): bigint => whole * 10n ** BigInt(microUsdDeci
 
 /** Rounded up: a limit is never passed by fractions. @throws SigningRefused for a coin whose price is not known */
 function microUsd({ chainId, amount, token }: TransferOrder, coinPrices: SpendingLimits['coinPrices']): bigint {
-  if (isCoin(token)) {
+  const dollar = tokenIn(token);
+  if (!dollar) {
     const price = coinPrices?.get(chainId);
     if (price) return coinInMicroUsd(amount, price);
     throw new SigningRefused('perTransfer', `nobody says what ${token.symbol} is worth: set COIN_PRICE_${chainId}`);
   }
-  const down = rescale(amount, token.decimals, microUsdDecimals);
-  return rescale(down, microUsdDecimals, token.decimals) < amount ? down + 1n : down;
+  return convertUp(amount, dollar, usMillionth);
 }
 
 /**

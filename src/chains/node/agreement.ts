@@ -1,5 +1,5 @@
 /** What several nodes of one chain must say alike before it counts: one of them may lie, lag, or be somebody else's. */
-import { isCoin, rescale } from '../../../domain/money.ts';
+import { convert, tokenIn, usDollar } from '../../../domain/dollars.ts';
 import { type Transfer, transferId } from '../../../domain/payment/events.ts';
 import type { AssetRef } from '../../../domain/transfer/shapes.ts';
 import { boundedMap } from '../../lib/cache.ts';
@@ -18,8 +18,10 @@ export const defaultAgree = (rpcUrls: readonly string[], largeFrom_usd = largeFr
 });
 
 /** What a transfer is about, in whole tokens; what a coin is worth nobody here knows: as many nodes as usual are asked about it. */
-export const wholeTokens = ({ amount, token }: { readonly amount: string; readonly token: AssetRef }): bigint =>
-  isCoin(token) ? 0n : rescale(BigInt(amount), token.decimals, 0);
+export const wholeTokens = ({ amount, token }: { readonly amount: string; readonly token: AssetRef }): bigint => {
+  const dollar = tokenIn(token);
+  return dollar ? convert(BigInt(amount), dollar, usDollar) : 0n;
+};
 
 /** All attempts of a transfer are of the same sum. */
 export const stakeOf = ([attempt]: readonly Pick<Sent, 'amount' | 'token'>[]): bigint =>

@@ -2,7 +2,7 @@
 
 import type { Ingester, Pass, TransferLog } from '../../../commands/chainPorts.ts';
 import type { Clock } from '../../../commands/ports.ts';
-import { rescale } from '../../../domain/money.ts';
+import { convert, usDollar, usMillionth } from '../../../domain/dollars.ts';
 import { type Transfer, transferId } from '../../../domain/payment/events.ts';
 import { epochMs, minute_ms } from '../../../domain/time.ts';
 import { boundedTimes } from '../../lib/cache.ts';
@@ -41,7 +41,6 @@ const pauseMax_ms = minute_ms;
 /** A node that lags is no news: the alarm waits this long. */
 const toldAfter_ms = 10_000;
 const toldAgain_ms = 10 * minute_ms;
-const microUsd_decimals = 6;
 
 export function createConfirmationGate({
   ingester,
@@ -71,10 +70,10 @@ export function createConfirmationGate({
     const { exposureMax_usd } = ingester;
     if (pass !== 'final' || exposureMax_usd === null) return { take: () => true };
     let taken: bigint = await unfinalised();
-    const most = rescale(exposureMax_usd, 0, microUsd_decimals);
+    const most = convert(exposureMax_usd, usDollar, usMillionth);
     return {
       take({ token, amount }) {
-        const cost = rescale(amount, token.decimals, microUsd_decimals);
+        const cost = convert(amount, token, usMillionth);
         if (taken + cost <= most) {
           taken += cost;
           return true;
@@ -93,7 +92,7 @@ export function createConfirmationGate({
     async isProven(transfer, { pass, agreed_usd }, signal) {
       const { txHash, amount, token } = transfer;
       const id = transferId(transfer);
-      const own_usd = rescale(BigInt(amount), token.decimals, 0);
+      const own_usd = convert(BigInt(amount), token, usDollar);
       const usd = agreed_usd !== null && agreed_usd > own_usd ? agreed_usd : own_usd;
       const { agreed, dispute } = await ingester.agreed(transfer, { pass, usd }, signal);
       const waits_ms = now_ms() - (firstAt.get(id) ?? now_ms());

@@ -13,7 +13,7 @@ import type { Handle } from '../../../commands/handle.ts';
 import { type Clock, TransientError } from '../../../commands/ports.ts';
 import { type PaymentRef, recordOrphan, recordPayin, takenUp } from '../../../commands/recordPayin.ts';
 import { InvariantBroken, isRefusal, type Refusal, refuse } from '../../../domain/decider.ts';
-import { rescale } from '../../../domain/money.ts';
+import { convert, usDollar } from '../../../domain/dollars.ts';
 import { type TokenRef, type Transfer, transferId } from '../../../domain/payment/events.ts';
 import { type PayinAddress, payinAddress, payinAddressKey } from '../../../domain/payment/payins.ts';
 import type { Instant } from '../../../domain/time.ts';
@@ -288,7 +288,7 @@ export function isLarge(
   largeFrom_usd: bigint | null,
 ): boolean {
   if (largeFrom_usd === null) return false;
-  const whole = rescale(transfer.amount, transfer.token.decimals, 0);
+  const whole = convert(transfer.amount, transfer.token, usDollar);
   return whole >= largeFrom_usd || (deposit.agreed_usd ?? 0n) >= largeFrom_usd;
 }
 

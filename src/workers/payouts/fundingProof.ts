@@ -6,7 +6,7 @@ import { nothingToProve, PayoutBlocked, type PayoutRail, type StillFunded } from
 import { findWithdrawal } from '../../../commands/withdrawCashback.ts';
 import { type ChainFamily, type ChainId, chainOf } from '../../../domain/chains.ts';
 import { isRefusal } from '../../../domain/decider.ts';
-import { rescale } from '../../../domain/money.ts';
+import { convert, usDollar } from '../../../domain/dollars.ts';
 import { forgeryIn, payoutBacking, refundBacking } from '../../../domain/payment/backing.ts';
 import { paysOut } from '../../../domain/payment/cashback.ts';
 import { type Transfer, transferId } from '../../../domain/payment/events.ts';
@@ -78,7 +78,7 @@ export function createMoneyProof(chains: Witnesses): ProveMoney {
       const forged = forgeryIn(transfer);
       if (forged !== undefined) throw unproven(forged);
     }
-    const usd = rescale(needed, first.token.decimals, 0);
+    const usd = convert(needed, first.token, usDollar);
     await Promise.all(transfers.map((transfer) => prove(transfer, usd, signal)));
     return async () => void (await Promise.all(transfers.map((transfer) => checkThere(transfer, signal))));
   };

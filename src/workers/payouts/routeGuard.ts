@@ -3,6 +3,7 @@ import type { Clock } from '../../../commands/ports.ts';
 import type { PayoutRail } from '../../../commands/transferPorts.ts';
 import type { Chain, ChainId, Token } from '../../../domain/chains.ts';
 import { type Refusal, refuse } from '../../../domain/decider.ts';
+import { convert, usDollar } from '../../../domain/dollars.ts';
 import { formatAmount } from '../../../domain/money.ts';
 import { epochMs } from '../../../domain/time.ts';
 import type { Obligation, Promised } from '../../../queries/payouts.ts';
@@ -128,7 +129,7 @@ export function createRouteGuard(deps: RouteGuardDeps) {
   }
 
   function look(chain: Chain, token: Token, amount: bigint | null, pointer: string, by: Promisor): Refusal | undefined {
-    if (amount !== null && amount > perTransfer_usd * 10n ** BigInt(token.decimals)) {
+    if (amount !== null && amount > convert(perTransfer_usd, usDollar, token)) {
       const message = `one payment may pay out at most ${perTransfer_usd} ${token.symbol} here: split it`;
       return refuse('invalidRequest', message, pointer);
     }

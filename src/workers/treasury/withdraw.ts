@@ -6,15 +6,8 @@ import type { AddressBook, Clock } from '../../../commands/ports.ts';
 import type { PayoutRail } from '../../../commands/transferPorts.ts';
 import { type Chain, chainOf, findChain, findToken } from '../../../domain/chains.ts';
 import { isRefusal, type Refusal, refuse } from '../../../domain/decider.ts';
-import {
-  coinAddress,
-  coinOf,
-  formatAmount,
-  microUsdDecimals,
-  parseAmount,
-  rescaleUp,
-  unitsText,
-} from '../../../domain/money.ts';
+import { convertUp, tokenIn, usMillionth } from '../../../domain/dollars.ts';
+import { coinAddress, coinOf, formatAmount, microUsdDecimals, parseAmount, unitsText } from '../../../domain/money.ts';
 import { type CoinPrice, coinInMicroUsd } from '../../../domain/payment/fees.ts';
 import { day_ms, epochMs, type Instant } from '../../../domain/time.ts';
 import type { AssetRef } from '../../../domain/transfer/shapes.ts';
@@ -151,9 +144,8 @@ function expectedBy(
 }
 
 function worthOf({ priceOf }: OrderDeps, chain: Chain, token: AssetRef, amount: bigint): bigint {
-  return token.address === coinAddress
-    ? coinInMicroUsd(amount, priceOf(chain.id))
-    : rescaleUp(amount, token.decimals, microUsdDecimals);
+  const dollar = tokenIn(token);
+  return dollar ? convertUp(amount, dollar, usMillionth) : coinInMicroUsd(amount, priceOf(chain.id));
 }
 
 export interface WithdrawDeps extends OrderDeps {

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
+import { usdc } from '../../../domain/chain.ts';
+import { dollarRoute, type RouteDecimals } from '../../../domain/dollars.ts';
 import { rescale } from '../../../domain/money.ts';
 import {
   agreeIn,
@@ -8,13 +10,16 @@ import {
   feeOn,
   fitsRoute,
   leastIn,
-  type RouteDecimals,
   splitAny,
 } from '../../../domain/payment/fees.ts';
 
 /** USDC and USDT as our chains hold them. */
 const held = fc.constantFrom(6, 7, 18);
-const routes: fc.Arbitrary<RouteDecimals> = fc.record({ source: held, destination: held });
+const routes: fc.Arbitrary<RouteDecimals> = fc.record({
+  source: held,
+  destination: held,
+  peg: fc.constant('usd'),
+});
 const coarser = (route: RouteDecimals) => Math.min(route.source, route.destination);
 /** One unit of the coarser token, in source units. */
 const unitOf = (route: RouteDecimals) => 10n ** BigInt(route.source - coarser(route));
@@ -52,7 +57,7 @@ describe('the fee', () => {
   });
 
   it('is fixed plus basis points', () => {
-    const route = { source: 6, destination: 6 };
+    const route = dollarRoute(usdc(''), usdc(''));
     assert.equal(feeOn(100_000_000n, { fixed: 10_000n, basisPoints: 25 }, route), 260_000n);
     assert.equal(feeOn(1n, { fixed: 0n, basisPoints: 9_999 }, route), 0n);
   });
@@ -154,8 +159,11 @@ describe('any amount', () => {
   });
 
   it('is refused when the fee leaves nothing, or less than the destination can hold', () => {
-    assert.equal(splitAny(10n, { fixed: 10n, basisPoints: 0 }, { source: 6, destination: 6 }), undefined);
-    assert.equal(splitAny(9n, { fixed: 0n, basisPoints: 0 }, { source: 7, destination: 6 }), undefined);
-    assert.deepEqual(splitAny(10n, { fixed: 0n, basisPoints: 0 }, { source: 7, destination: 6 })?.payout, 1n);
+    assert.equal(splitAny(10n, { fixed: 10n, basisPoints: 0 }, { source: 6, destination: 6, peg: 'usd' }), undefined);
+    assert.equal(splitAny(9n, { fixed: 0n, basisPoints: 0 }, { source: 7, destination: 6, peg: 'usd' }), undefined);
+    assert.deepEqual(
+      splitAny(10n, { fixed: 0n, basisPoints: 0 }, { source: 7, destination: 6, peg: 'usd' })?.payout,
+      1n,
+    );
   });
 });

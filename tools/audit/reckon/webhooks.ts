@@ -1,5 +1,5 @@
 /** What merchants are to be told, by the payments' streams, and what they were told, by those of the deliveries. */
-import { deliveryIdOf, testEventType, type WebhookEventType } from '../../../domain/webhook.ts';
+import { deliveryIdOf, isFirstType, testEventType, type WebhookEventType } from '../../../domain/webhook.ts';
 import type { Out } from '../claims.ts';
 import type { Entry } from '../entry.ts';
 import { findingAt } from '../findings.ts';
@@ -24,7 +24,8 @@ export function createNewsReckoner(out: Out): Reckoner {
       const eventType = typeOf.get(entry.type);
       if (!created || !eventType || told.has(eventType)) return;
       told.add(eventType);
-      const { paymentId, appId, webhookUrl: url } = created.data;
+      const { paymentId, appId, webhookUrl: url, webhookTypes = [] } = created.data;
+      if (!isFirstType(eventType) && !webhookTypes.includes(eventType)) return;
       const { position, at } = entry;
       out.news({ side: 'news', where: whereOf(entry), position, at, paymentId, appId, eventType, url });
     },
