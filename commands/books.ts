@@ -1,6 +1,6 @@
 /**
- * Looks whether the books of an account close: what it held at a final block is compared with its opening and all that is recorded since.
- * What nothing explains is looked for in the chain's own history.
+ * Checks whether an account's books close: compares its balances at a final block with its opening and all recorded movements since.
+ * Searches the chain's history for unexplained differences.
  */
 import { type ChainId, chainOf } from '../domain/chains.ts';
 import { isRefusal, type Refusal } from '../domain/decider.ts';
@@ -33,26 +33,26 @@ import {
 import { type By, currentState, type Handle, type Handled } from './handle.ts';
 import type { Clock } from './ports.ts';
 
-/** An account of the treasury, or one that numbers its transfers. */
+/** A treasury account, or one that numbers its transfers. */
 export interface BooksAccount {
   readonly chainId: ChainId;
   readonly account: string;
-  /** Addresses whose money is the account's: where payins come to it, itself and the payin contract. Empty where payments have their own. */
+  /** Addresses where the account receives payins: itself and the payin contract. Empty if payments have their own addresses. */
   readonly payinAddresses: readonly string[];
 }
 
-/** What recorded transfers did, as the read models have it. They may be behind the log. */
+/** Effects of recorded transfers, from the read models, which may be behind the log. */
 export interface Recorded {
-  /** Sums by asset, of blocks behind `after` and up to `upTo`. */
+  /** Sums by asset, for blocks after `after` up to `upTo`. */
   moved(of: BooksAccount, range: Range): Promise<Amounts>;
-  /** The transactions that are recorded, of the same blocks. */
+  /** Hashes of recorded transactions in the same blocks. */
   hashes(of: BooksAccount, range: Range): Promise<ReadonlySet<string>>;
-  /** Which of the addresses are deposits of ours. */
+  /** Returns the addresses that are deposits of ours. */
   deposits(addresses: readonly string[]): Promise<ReadonlySet<string>>;
 }
 
 export interface Range {
-  /** Networks of the chain that were closed before. Movements recorded until then are of another network. */
+  /** Number of networks of the chain that were closed before. Earlier movements belong to another network. */
   readonly networksClosed: number;
   readonly after: bigint;
   readonly upTo: bigint;
@@ -74,7 +74,7 @@ export const loadBooks = (
 
 type Outcome = Promise<Handled<BooksState> | Refusal>;
 
-/** @param opening balances at a final block, and how many networks were closed when they were read */
+/** @param opening balances at a final block, and the number of closed networks when they were read */
 export function openBooksOf(
   { handle, clock }: BooksDeps,
   { chainId, account }: BooksAccount,
@@ -90,15 +90,15 @@ export function openBooksOf(
 }
 
 export interface How {
-  /** Whether the chain's history is searched for what is not recorded: that takes many calls. */
+  /** Searches the chain's history for unrecorded transactions, which takes many calls. */
   readonly search: boolean;
   readonly patienceOver: boolean;
   readonly closingDue: boolean;
 }
 
 /**
- * Compares at a final block and records what is found. Crash before the append: the next look finds the same. It is decided on the stream
- * as it is then, so that no top-up counts twice.
+ * Compares at a final block and records the findings. After a crash before the append, the next check finds the same. The decision uses the
+ * stream's current state, so no top-up counts twice.
  */
 export async function recordLookAt(
   deps: BooksDeps,
@@ -109,7 +109,7 @@ export async function recordLookAt(
   const look = await lookAt(deps, of, { state, standing, ...how }, signal);
   const decide = (now: BooksState) => recordLook(now, look);
   const recorded = await deps.handle(books, booksInstance(of.chainId, of.account), decide, by);
-  // The books were closed while the chain was read.
+  // The books were closed during the chain reads.
   if (isRefusal(recorded)) return { rest: {}, open: null };
   const after = openIn(recorded.state) ?? state;
   const { rest } = reckon(after, { ...look, unrecorded: null });
@@ -117,13 +117,13 @@ export async function recordLookAt(
 }
 
 export interface Found {
-  /** What the account holds more (or, negative, less) than the books say. */
+  /** Excess of the account over its books (negative: shortfall). */
   readonly rest: Amounts;
-  /** Recorded, because it has been so for a while. */
+  /** Recorded after it has lasted for a while. */
   readonly open: Books['open'];
 }
 
-/** What there is to compare at a block. */
+/** Collects the facts to compare at a block. */
 export async function lookAt(
   { clock, history, recorded }: BooksDeps,
   of: BooksAccount,
@@ -195,14 +195,14 @@ function unrecordedOf(transaction: AccountTransaction, deposits: ReadonlySet<str
   };
 }
 
-/** Who sent what came, where it was one. */
+/** Sender of the received money, if there is exactly one. */
 function senderOf({ changes }: AccountTransaction): string | null {
   const senders = new Set(changes.flatMap(({ amount, counterparty }) => (amount > 0n ? [counterparty] : [])));
   const [only = null] = senders;
   return senders.size === 1 ? only : null;
 }
 
-/** An operator knows what a recorded difference is. @param reason at most 400 characters */
+/** Operator's explanation of a recorded difference. @param reason at most 400 characters */
 export const explainBooks = (
   { handle, clock }: BooksDeps,
   { chainId, account }: BooksAccount,

@@ -1,4 +1,4 @@
-/** A payer says where his money goes back to, by a text that the key which paid has signed. */
+/** A payer sets the refund address by a text signed with the paying key. */
 import { type ChainId, chainOf, memoProblem } from '../domain/chains.ts';
 import { isRefusal, type Refusal, refuse } from '../domain/decider.ts';
 import { nextNumber, payinsOf, refundText, setRefundAddress } from '../domain/payment/refundAddress.ts';
@@ -20,19 +20,19 @@ export interface RefundAddressDeps {
   readonly clock: Pick<Clock, 'now'>;
   readonly addresses: AddressBook;
   readonly signers: MessageSigners;
-  /** Where payments are paid, which every text names. */
+  /** URL of the service, which every text contains. */
   readonly service: () => string;
 }
 
-/** As the payer gives it. */
+/** Request of the payer. */
 export interface AskedAddress {
-  /** The account that paid. */
+  /** Account that paid. */
   readonly from: string;
   readonly to: string;
   readonly memo: string | null;
 }
 
-/** What he is to sign. */
+/** Text to sign. */
 export interface AddressToSign {
   readonly text: string;
   readonly number: number;
@@ -47,9 +47,9 @@ export interface RefundAddresses {
   /** @returns invalidRequest with the field, conflict */
   words(paymentId: string, asked: AskedAddress): Promise<AddressToSign | Refusal>;
   /**
-   * Crash before the append: nothing is set, the same signature may be sent again. After it: sent again, it sets nothing more.
-   * @param number of the text that was signed
-   * @returns besides, invalidRequest for a signature that is not the sender's; unavailable while a contract cannot be asked
+   * Crash before the append: nothing is set, the same signature may be sent again. After it: a repeated request changes nothing.
+   * @param number of the signed text
+   * @returns besides, invalidRequest for a signature that is not the sender's; unavailable while a contract cannot be queried
    */
   prove(
     paymentId: string,
@@ -98,7 +98,7 @@ export function createRefundAddresses({
     return isRefusal(handled) ? handled : toSign;
   }
 
-  /** @param stated the number of a text that was signed; one that is set already is found again by it */
+  /** @param stated number of a signed text, by which an address that is set already is found */
   function wordsOf(payment: Payment, asked: AskedAddress, stated?: number): AddressToSign | Refusal {
     const sender = signers.canonical(asked.from);
     const payins = sender === null ? [] : payinsOf(payment, sender);
@@ -111,7 +111,7 @@ export function createRefundAddresses({
     return words.find((each) => !isRefusal(each) && isSet(payment, each.text)) ?? words[0] ?? paymentNotFound;
   }
 
-  /** @param asked its sender as his chain spells him */
+  /** @param asked with the sender in the chain's spelling */
   function wordsFor(
     payment: Payment,
     payin: Payin,
@@ -129,7 +129,7 @@ export function createRefundAddresses({
     return { text, number, address, memo, sender, transferId: payin.id, chainId };
   }
 
-  /** Null where nobody has; a refusal while a contract cannot be asked. */
+  /** Null if the signature is invalid; a refusal while a contract cannot be queried. */
   async function signedBy({ sender, chainId }: AddressToSign, message: SignedMessage) {
     try {
       if (await signers.isSignedBy(sender, message)) return 'key' as const;

@@ -1,6 +1,6 @@
 /**
- * Money that no payment takes up: it came to an address which payments share without the memo of any payment, or to a payment that has
- * recorded as many transfers as a payment takes. An operator says whose it is, or that it goes back. Stream `unmatched-<transferId>`.
+ * Unmatched money: it arrived at a shared address without a payment's memo, or at a payment that has recorded its maximum of transfers. An
+ * operator assigns it to a payment or refunds it. Stream `unmatched-<transferId>`.
  */
 import Type, { type Static } from 'typebox';
 import { type Decider, type Decision, InvariantBroken, refuse } from './decider.ts';
@@ -12,10 +12,10 @@ import { newLeg, type TransferLeg } from './transfer/leg.ts';
 import { evolveLeg, unprefixed } from './transfer/record.ts';
 import * as shapes from './transfer/shapes.ts';
 
-/** 2: also what came for a payment beyond the transfers that it takes up. 3: refunds are sent by the service. 4: and can be called off. */
+/** 2: also money beyond a payment's maximum of transfers. 3: the service sends refunds. 4: refunds can be called off. */
 export const unmatchedSchemaVersion = 4;
 
-/** Why an operator sends money back: a sentence or two. */
+/** Maximum length of an operator's reason for a refund: a sentence or two. */
 export const refundReasonMax = 400;
 
 const PaymentRef = Type.Object({ paymentId: Id, appId: Id }, closed);
@@ -24,7 +24,7 @@ export const unmatchedEventSchemas = {
   UnmatchedPayinSeen: Type.Object(
     {
       transfer: Transfer,
-      /** The payment whose deposit it came to; missing where address and memo are no payment's. */
+      /** Payment of the deposit; omitted if address and memo belong to no payment. */
       beyond: Type.Optional(PaymentRef),
       seenAt: Time,
     },
@@ -36,9 +36,12 @@ export const unmatchedEventSchemas = {
       receiverAddress: Address,
       receiverMemo: nullable(Text(128)),
       reason: Type.String({ minLength: 1, maxLength: refundReasonMax }),
-      /** In the token's units: what sending it costs, taken off. Missing in older ones, which operators sent by hand: nothing is signed for them. */
+      /**
+       * Deducted cost of sending, in the token's units. Omitted in older events, whose refunds operators sent by hand: nothing is signed
+       * for them.
+       */
       networkFee: Type.Optional(Amount),
-      /** Whether the fee is also for the receiver's account for the token. Missing in older ones, and where none is needed. */
+      /** True if the fee includes opening the receiver's account for the token. Omitted in older events, and if none is needed. */
       opensAccount: Type.Optional(Type.Boolean()),
       requestedAt: Time,
     },
@@ -62,7 +65,7 @@ export type UnmatchedEvent = {
 type Assignment = Static<Schemas['UnmatchedPayinAssigned']>;
 type RefundOrder = Static<Schemas['UnmatchedPayinRefundRequested']>;
 
-/** What was decided about the money. A decision stands, unless it is called off: the money can be given away only once. */
+/** Decision about the money. It is final unless called off: the money can be given away only once. */
 export type Verdict =
   | { readonly kind: 'open' }
   | ({ readonly kind: 'assigned' } & Assignment)
@@ -71,13 +74,13 @@ export type Verdict =
 /** `null` before the transfer is seen. */
 export type UnmatchedState = {
   readonly transfer: Transfer;
-  /** The payment whose deposit it came to and that takes up no more transfers; null for money without a known memo. */
+  /** Payment of the deposit, which records no more transfers; null for money without a known memo. */
   readonly beyond: Static<typeof PaymentRef> | null;
   readonly seenAt: Instant;
   readonly verdict: Verdict;
-  /** The money on its way back; null before it is ordered, and where an operator sends it by hand. */
+  /** The refund; null before its order, and for one that an operator sends by hand. */
   readonly refund: TransferLeg<TokenRef> | null;
-  /** Ways back that were called off, in their order: nothing of them can land. */
+  /** Refunds that were called off, in their order: none of their attempts can land. */
   readonly calledOff: readonly TransferLeg<TokenRef>[];
 } | null;
 
@@ -85,7 +88,7 @@ export const unmatched: Decider<UnmatchedState, UnmatchedEvent> = {
   category: 'unmatched',
   initial: null,
   evolve(state, event) {
-    // The first one counts: another one that an attacker appends would hide refunds that were signed.
+    // The first event counts: a second one, appended by an attacker, would hide signed refunds.
     if (event.type === 'UnmatchedPayinSeen')
       return (
         state ?? {
@@ -124,11 +127,11 @@ function legOf({ chainId, token, amount }: Transfer, { receiverAddress, receiver
   });
 }
 
-/** Smaller transfers are not recorded: sending one back costs more than it brings, and flooding the log with them costs next to nothing. */
+/** Smaller transfers are not recorded: a refund would cost more than it returns, and they would be a cheap way to flood the log. */
 export const leastKept = { value: 1n, decimals: 2 } as const;
 
 /**
- * A final transfer that no payment takes up. Seen again it changes nothing.
+ * Records a final transfer that no payment can use. A repeated record changes nothing.
  *
  * @param beyond the payment that it was paid to; null for none
  */
@@ -148,7 +151,7 @@ export function see(
   ];
 }
 
-/** Gives the money to the payment, as if it had come with the payment's memo. */
+/** Gives the money to the payment, as if it had arrived with the payment's memo. */
 export function assign(
   state: UnmatchedState,
   payment: { readonly paymentId: string; readonly appId: string },
@@ -164,7 +167,7 @@ export function assign(
   return [{ type: 'UnmatchedPayinAssigned', data: { paymentId, appId, assignedAt: now } }];
 }
 
-/** Returns why a payment must not be paid out of the transfer: it was given elsewhere. Undefined for a transfer that no decision is about. */
+/** Returns why a payment must not be paid out of the transfer: it was given elsewhere. Undefined for a transfer without a decision. */
 export function objectionToUse(state: UnmatchedState, paymentId: string): string | undefined {
   if (!state) return undefined;
   const { verdict, calledOff, transfer } = state;
@@ -176,7 +179,7 @@ export function objectionToUse(state: UnmatchedState, paymentId: string): string
     : undefined;
 }
 
-/** Orders the money back, less what sending it costs. */
+/** Orders a refund of the money, less its network fee. */
 export function requestRefund(
   state: UnmatchedState,
   order: Omit<RefundOrder, 'requestedAt' | 'networkFee'> & { readonly networkFee: bigint },

@@ -1,4 +1,4 @@
-/** What events do to the tree: each stream that they are of has a newer leaf. */
+/** Effect of events on the tree: each of their streams gets a new leaf. */
 import type { StoredEvent } from '../../domain/decider.ts';
 import type { Instant } from '../../domain/time.ts';
 import { ChainBroken, linkOf } from '../codec.ts';
@@ -14,17 +14,17 @@ import {
   TreeDamaged,
 } from './tree.ts';
 
-/** A stream's newer events: what they follow, and the newest. */
+/** New events of a stream: the leaf that they follow, and the newest event. */
 interface Move extends KeptLeaf {
   readonly stream: string;
   readonly follows: { readonly revision: bigint; readonly link: string | null };
 }
 
 export interface Moves {
-  /** Events, not streams. */
+  /** Number of events. */
   readonly count: number;
   readonly newest: { readonly position: bigint; readonly until: Instant } | null;
-  /** An event that does not follow its predecessor is told, and left out with what comes behind it. */
+  /** Reports an event that does not follow its predecessor, and skips it and the stream's later ones. */
   add(event: StoredEvent): void;
   readonly all: readonly Move[];
 }
@@ -64,8 +64,8 @@ export function createMoves(tell: TellBroken): Moves {
 const bucketsAtOnce = 2_000;
 
 /**
- * Puts moves into the tree. Before a bucket is changed it is compared with what was signed of it.
- * @returns how many streams and events it has more
+ * Applies moves to the tree. Compares each changed bucket with its signed state first.
+ * @returns number of additional streams and events
  * @throws TreeDamaged
  */
 export async function applyMoves(

@@ -1,10 +1,10 @@
 /**
- * One root over the newest events of all streams: a sparse Merkle tree. A stream's leaf is where the bits of its key lead, its key being the
- * SHA-256 of its name; hence a proof also shows that a stream is not there.
+ * One root over the newest events of all streams: a sparse Merkle tree. The bits of a stream's key, the SHA-256 of its name, lead to its
+ * leaf; so a proof can also show that a stream is absent.
  *
- * Leaf: SHA-256(0x00, key, revision in 8 bytes, link). Node: SHA-256(0x01, left, right). A part without streams is 32 zero bytes, a part
- * with one stream is that stream's leaf. What begins with 0x00 is never taken for what begins with 0x01 (RFC 6962, 2.1), and the leaf
- * holds its key: nothing fits another place.
+ * Leaf: SHA-256(0x00, key, revision in 8 bytes, link). Node: SHA-256(0x01, left, right). An empty subtree is 32 zero bytes; a subtree with
+ * one stream is that stream's leaf. The prefixes keep leaves and nodes apart (RFC 6962, 2.1), and the leaf holds its key, so no hash is
+ * valid at another position.
  */
 
 import { hash } from 'node:crypto';
@@ -19,7 +19,7 @@ export interface StreamTip {
   readonly link: string;
 }
 
-/** A part of the tree. Whether one stream alone is in it decides what it is together with nothing. */
+/** A subtree. Whether it holds exactly one stream decides its hash together with an empty sibling. */
 export interface Part {
   readonly kind: 'empty' | 'leaf' | 'node';
   readonly hash: Buffer;
@@ -31,7 +31,7 @@ export interface Leaf {
 }
 
 const hash_bytes = 32;
-/** The depth at which a key is told in full. */
+/** Depth at which a key is complete. */
 export const depthMax = 8 * hash_bytes;
 export const empty: Part = { kind: 'empty', hash: Buffer.alloc(hash_bytes) };
 
@@ -54,7 +54,7 @@ const nodeTag = Buffer.of(1);
 export const bitOf = (key: Uint8Array, depth: number): 0 | 1 =>
   (((key[depth >> 3] ?? 0) >> (7 - (depth & 7))) & 1) as 0 | 1;
 
-/** What two halves are together. */
+/** Combines two halves. */
 export function join(left: Part, right: Part): Part {
   if (left.kind === 'empty' && right.kind !== 'node') return right;
   if (right.kind === 'empty' && left.kind === 'leaf') return left;
@@ -64,24 +64,24 @@ export function join(left: Part, right: Part): Part {
 export const nodeOf = (left: Uint8Array, right: Uint8Array): Buffer => sha256(nodeTag, left, right);
 
 export interface RootBuilder {
-  /** In the order of keys, each once. */
+  /** Adds leaves in the order of keys, each once. */
   add(leaf: Leaf): void;
-  /** The part that all of them are, at `from`. */
+  /** The subtree of all leaves, at `from`. */
   end(): Part;
 }
 
 /**
- * The root over leaves that come one by one; never more than a part for each depth is held.
- * @param from depth of the part: all keys begin with the same so many bits
+ * Computes the root over a sequence of leaves; holds at most one subtree per depth.
+ * @param from depth of the subtree: all keys share that many first bits
  */
 export function createRoot(from = 0): RootBuilder {
-  /** Left halves that wait for their right ones, deeper and deeper. */
+  /** Left halves that wait for their right halves, by increasing depth. */
   const waiting: { readonly part: Part; readonly depth: number }[] = [];
   let last: Leaf | null = null;
-  /** Above this depth the last leaf was alone so far. */
+  /** Above this depth the last leaf has been alone so far. */
   let alone = from;
 
-  /** Takes the last leaf up to the depth at which the next one leaves its way. */
+  /** Raises the last leaf to the depth at which the next leaf branches off. */
   function rise(key: Buffer, part: Part, start: number, until: number): void {
     let [risen, depth] = [part, start];
     for (; depth > until; depth -= 1) {
@@ -132,30 +132,30 @@ export function rootOf(leaves: Iterable<Leaf>, from = 0): Part {
 
 export const inOrder = (leaves: readonly Leaf[]): Leaf[] => leaves.toSorted((a, b) => Buffer.compare(a.key, b.key));
 
-/** The root over these streams, in any order, as a head holds it. */
+/** The root over these streams in any order, as a head holds it. */
 export const rootOfStreams = (tips: readonly StreamTip[]): string =>
   rootOf(inOrder(tips.map(leafOf))).hash.toString('hex');
 
-// The tree down to a fixed depth, in memory: 4 MB however many streams there are. What is below each of its ends, a bucket, is looked up when
-// one of the bucket's streams moves; of a million streams that is about fifteen leaves.
+// Top levels of the tree down to a fixed depth, in memory: 4 MB for any number of streams. A bucket, the subtree below one of their ends,
+// is read when one of its streams changes; with a million streams that is about fifteen leaves.
 
 export const crownBits = 16;
 export const bucketCount = 2 ** crownBits;
 
-/** The bucket that a key leads to. */
+/** Bucket of a key. */
 export const bucketOf = (key: Buffer): number => key.readUInt16BE(0);
 
 export interface Crown {
   at(bucket: number): Part;
-  /** Costs a way to the root for each bucket, shared where they meet. */
+  /** Recomputes the path to the root for each bucket, sharing common nodes. */
   set(parts: Iterable<readonly [bucket: number, part: Part]>): void;
   root(): Part;
-  /** From the root down to the bucket, or to where the key is alone before. `more`: the way goes on in the bucket. */
+  /** Path from the root to the bucket, or to a higher depth at which the key is alone. `more`: the path continues in the bucket. */
   wayTo(key: Buffer): { readonly way: Way; readonly more: boolean };
 }
 const kinds = ['empty', 'leaf', 'node'] as const;
 
-/** As a heap: the root is number 1, below number n are 2n and 2n + 1, buckets come last. */
+/** Stored as a heap: the root is number 1, the children of n are 2n and 2n + 1, buckets come last. */
 export function createCrown(): Crown {
   const kindAt = new Uint8Array(2 * bucketCount);
   const hashes = Buffer.alloc(2 * bucketCount * hash_bytes);
@@ -172,7 +172,7 @@ export function createCrown(): Crown {
   }
 
   return {
-    // What is handed out stays as it was.
+    // Returned parts are copies.
     at: (bucket) => copied(partAt(bucketCount + bucket)),
     set(parts) {
       let changed = new Set<number>();
@@ -205,15 +205,15 @@ export function createCrown(): Crown {
 
 const copied = ({ kind, hash }: Part): Part => ({ kind, hash: Buffer.from(hash) });
 
-// Proofs that a stream was under a root just as it is shown, or that it was not there.
+// Proofs that a root contains a stream's newest event, or does not contain the stream.
 
-/** From the root down: the hash of what is beside the stream's way at each depth, as hex. It ends where the stream is alone. */
+/** From the root down: the sibling hash at each depth, as hex. Ends where the stream is alone. */
 export type Way = readonly string[];
 
-/** What is at the end of a way instead of the stream: nothing, or another stream's leaf. */
+/** End of a path without the stream: empty, or another stream's leaf. */
 export type Other = { readonly key: string; readonly revision: bigint; readonly link: string } | null;
 
-/** @param leaves in the order of their keys, all of which begin with the key's first `from` bits */
+/** @param leaves in the order of their keys, which share the key's first `from` bits */
 export function wayTo(key: Buffer, leaves: readonly Leaf[], from = 0): Way {
   const beside: string[] = [];
   let here = leaves;
@@ -228,10 +228,10 @@ export function wayTo(key: Buffer, leaves: readonly Leaf[], from = 0): Way {
   return beside;
 }
 
-/** Whether the stream's newest event under that root was this one. @param root as a head holds it */
+/** True if that root contains this newest event of the stream. @param root as a head holds it */
 export const isUnder = (root: string, tip: StreamTip, way: Way): boolean => leads(leafOf(tip), way, root);
 
-/** Whether there was no such stream under that root. */
+/** True if that root contains no such stream. */
 export function isAbsent(root: string, stream: string, way: Way, other: Other): boolean {
   const key = keyOf(stream);
   if (other === null) return leads({ key, hash: empty.hash }, way, root);
@@ -251,25 +251,25 @@ function leads({ key, hash }: Leaf, way: Way, root: string): boolean {
   return risen.toString('hex') === root;
 }
 
-// Where the tree's leaves are kept. All of it can be made again from the log; the newest head tells whether it is what was signed.
+// Store of the tree's leaves. It can be recomputed from the log; the newest head proves it.
 
-/** A stream's newest event, under its key. */
+/** A stream's newest event, by its key. */
 export interface KeptLeaf {
   readonly key: Buffer;
   readonly revision: bigint;
   readonly link: string;
 }
 
-/** What the kept leaves stand for. */
+/** Position and counts that the stored leaves represent. */
 export interface Progress {
-  /** Log position of the newest event that is in them. */
+  /** Log position of the newest event in the leaves. */
   readonly position: bigint;
   readonly until: Instant;
   readonly streams: bigint;
   readonly events: bigint;
 }
 
-/** Changes that stand together or not at all. */
+/** Changes in one transaction. */
 export interface TreeChange {
   readonly leavesIn: (buckets: readonly number[]) => Promise<readonly KeptLeaf[]>;
   readonly put: (leaves: readonly KeptLeaf[], parts: ReadonlyMap<number, Part>) => Promise<void>;
@@ -278,16 +278,16 @@ export interface TreeChange {
 
 export interface TreeStore {
   readonly progress: () => Promise<Progress | null>;
-  /** Of all buckets that hold something. */
+  /** Subtrees of all non-empty buckets. */
   readonly parts: () => Promise<ReadonlyMap<number, Part>>;
   readonly leavesIn: (buckets: readonly number[]) => Promise<readonly KeptLeaf[]>;
-  /** One at a time, and undone when `work` throws. @throws TreeMoved when it is no longer at `from` */
+  /** Runs one change at a time, rolled back if `work` throws. @throws TreeMoved if the tree is no longer at `from` */
   readonly change: <T>(from: Progress | null, work: (change: TreeChange) => Promise<T>) => Promise<T>;
-  /** Forgets everything. */
+  /** Deletes everything. */
   readonly clear: () => Promise<void>;
 }
 
-/** Another instance moved the tree: it signs heads now. */
+/** Another instance changed the tree: it signs heads now. */
 export class TreeMoved extends TransientError {
   override readonly name = 'TreeMoved';
   constructor() {
@@ -295,7 +295,7 @@ export class TreeMoved extends TransientError {
   }
 }
 
-/** The kept leaves are not those that were signed. */
+/** The stored leaves differ from the signed ones. */
 export class TreeDamaged extends Error {
   override readonly name = 'TreeDamaged';
 }
@@ -308,11 +308,11 @@ export async function loadCrown(store: Pick<TreeStore, 'parts'>): Promise<Crown>
 
 export const asLeaf = ({ key, revision, link }: KeptLeaf): Leaf => leafAt(key, revision, link);
 
-/** What a bucket is. @param leaves in any order */
+/** Subtree of a bucket. @param leaves in any order */
 export const partOf = (leaves: readonly KeptLeaf[]): Part =>
   rootOf(leaves.toSorted((a, b) => Buffer.compare(a.key, b.key)).map(asLeaf), crownBits);
 
-/** The stream as the tree has it, and the way to it; null when it has none. */
+/** The stream's leaf and its path; null if the tree has none. */
 export async function findInTree(
   store: Pick<TreeStore, 'leavesIn'>,
   crown: Crown,

@@ -1,6 +1,6 @@
 /**
- * Where the treasury's money may be sent: addresses that operators have written down, each usable only some time after that, so that
- * whoever gets at an operator's terminal cannot have money sent to himself before anybody sees it. Stream `addressBook-treasury`.
+ * Allowed receivers of treasury money. Operators add them, and each becomes usable only after a delay, so an intruder at an operator's
+ * terminal cannot send money to a new address unnoticed. Stream `addressBook-treasury`.
  */
 import Type, { type Static } from 'typebox';
 import { type ChainId, chainIds } from '../chains.ts';
@@ -18,7 +18,7 @@ export const addressesMax = 200;
 export const labelMax = 100;
 
 const Operator = Type.String({ minLength: 1, maxLength: 128 });
-/** On its chain, as the chain spells it; a receiver that is told apart by a memo is one with that memo. */
+/** A receiver, in its chain's spelling; an address with a memo is one receiver together with that memo. */
 const Place = { chainId: oneOf(chainIds), address: Address, memo: Memo };
 
 export const addressBookEventSchemas = {
@@ -47,14 +47,14 @@ export interface Place {
 }
 
 export interface Entry extends Place {
-  /** What operators call it. */
+  /** Name that operators give it. */
   readonly label: string;
   readonly usableFrom: Instant;
   readonly by: string;
 }
 
 export interface AddressBookState {
-  /** In the order in which they were added. */
+  /** In the order of adding. */
   readonly entries: readonly Entry[];
 }
 
@@ -71,10 +71,10 @@ export const addressBook: Decider<AddressBookState, AddressBookEvent> = {
   },
 };
 
-/** Whether it is written down, usable yet or not. */
+/** True if the book has the receiver, usable or not. */
 const holds = ({ entries }: AddressBookState, place: Place): boolean => entries.some((entry) => isAt(entry, place));
 
-/** One that is there already stays as it is, with its own time. @param place the address is spelled as its chain spells it */
+/** Adds a receiver. An existing entry keeps its time. @param place address in its chain's spelling */
 export function addAddress(
   { entries }: AddressBookState,
   place: Place & { readonly label: string; readonly usableFrom: Instant; readonly by: string; readonly now: Instant },
@@ -89,7 +89,7 @@ export function addAddress(
   return [{ type: 'AddressAdded', data: { ...entry, addedAt: now } }];
 }
 
-/** At once. What is signed already is sent; what waits for its signature is not signed any more. */
+/** Removes a receiver at once. Signed transfers to it are still sent; unsigned ones are not signed any more. */
 export function removeAddress(
   { entries }: AddressBookState,
   { chainId, address, memo, by, now }: Place & { readonly by: string; readonly now: Instant },
@@ -103,16 +103,13 @@ const notInBook = refuse(
   'the address book has no such address: npm run treasury -- addresses lists them, `addresses add` adds one',
 );
 
-/**
- * Whether money may be sent to just that place now. One that was taken out and written down again waits anew: whoever puts it back gets
- * nothing signed that was ordered before.
- */
+/** True if the receiver is usable now. A removed and re-added entry waits again, so earlier orders to it are not signed. */
 export const isUsable = ({ entries }: AddressBookState, place: Place, now: Instant): boolean =>
   entries.some((entry) => isAt(entry, place) && now >= entry.usableFrom);
 
 /**
- * The entry that money may be sent to now.
- * @param to without a memo, and where the book has the address with one memo alone, that one is meant
+ * Returns the entry that is usable now.
+ * @param to without a memo, the book's entry for the address if it has exactly one memo
  */
 export function usableAddress(
   { entries }: AddressBookState,
