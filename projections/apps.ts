@@ -5,7 +5,7 @@ import { statusOf } from '../domain/payment/view.ts';
 import { dollars } from './links.ts';
 import { number, ofEvents, ofRecords, ofStates, type RowChange, type Seen, upsert } from './projection.ts';
 
-/** Each app's current settings; of its wallets the one in force and the one to come: time alone picks. */
+/** Each app's current settings, with the wallet in force and a pending one: the time of the query decides. */
 export const apps = ofStates('apps', 'merchant', ({ after }) => {
   const { registration, settlement, settlementChange: next, webhookSecret } = after;
   if (!registration) return [];
@@ -40,7 +40,7 @@ export const apps = ofStates('apps', 'merchant', ({ after }) => {
   ];
 });
 
-/** Which app a key belongs to and what it may do, by its hash. Revoked keys stay, marked. */
+/** App and permissions of a key, by its hash. Revoked keys remain, marked. */
 export const apiKeys = ofEvents('apiKeys', (seen) => {
   if (seen.category !== 'merchant') return [];
   const { event, after, stored } = seen;
@@ -65,7 +65,7 @@ const keyRow = (
     revoked_at,
   });
 
-/** What people did about an app beside its own stream, for the history that its owner reads. */
+/** Changes of an app outside its own stream, for its owner's history. */
 export const appChanges = ofEvents('appChanges', (seen) => {
   if (seen.category === 'link') return ofLink(seen);
   return seen.category === 'payment' ? ofRefund(seen) : [];
@@ -98,7 +98,7 @@ const changed = ({ id: event_id, metadata }: Seen['stored']) => ({
   ...{ title: null, amount: null, token_symbol: null, chain_id: null, payment_id: null, receiver: null },
 });
 
-/** The feed of each app: every event of its payments, numbered in the order of the log. */
+/** Feed of each app: every event of its payments, numbered in log order. */
 export const appEvents = ofRecords('appEvents', 'payment', ({ before, after, stored }) => [
   number('app_events', {
     app_id: after.terms.appId,

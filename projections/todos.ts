@@ -6,7 +6,7 @@ import type { Instant } from '../domain/time.ts';
 import { deliveryIdOf, firstWebhookEventTypes, type WebhookEventType } from '../domain/webhook.ts';
 import { ofEvents, ofStates, type Projection, remove, type Seen, upsert } from './projection.ts';
 
-/** Payments that wait for their money, and until when, on each chain that it may come on. The rows go when the wait is over. */
+/** Payments that wait for money, with their end, on each chain where it may arrive. The rows are deleted when the wait is over. */
 export const todoPayments = ofStates('todoPayments', 'payment', ({ before, after, stored }) => {
   const { paymentId: payment_id } = after.terms;
   const due_at = waitsUntil(after, stored.metadata.at);
@@ -20,23 +20,23 @@ export const todoPayments = ofStates('todoPayments', 'payment', ({ before, after
   ];
 });
 
-/** A payment is due for expiry at the end of its time; one that is past it, at once. */
+/** Time at which a payment is due for expiry: its end, or at once if that has passed. */
 function waitsUntil(payment: Payment, at: Instant): Instant | undefined {
   const step = nextStep(payment, at);
   if (step.do === 'wait') return step.until;
   return step.do === 'expire' ? at : undefined;
 }
 
-/** Which payment events each webhook type reports. An event has one webhook: of the first type here that reports it. */
+/** Payment events that each webhook type reports. An event has one webhook: of the first matching type here. */
 export type News = Readonly<Record<string, (seen: Seen<'payment'>) => boolean>>;
 
 export const news: Readonly<Record<WebhookEventType, News[string]>> = {
   payment_payin_completed: ({ event }) => event.type === 'PaymentFunded',
-  // A payout that left the chain and is confirmed again was reported before.
+  // A payout that is confirmed again after an orphaned block was reported before.
   payment_payout_completed: ({ event, before }) => event.type === 'PayoutConfirmed' && !before?.payout?.everSettled,
 };
 
-/** Webhooks still to be sent. The start of the one attempt removes the row. */
+/** Unsent webhooks. The start of their one attempt removes the row. */
 export const todoWebhooksOf = (news: News): Projection =>
   ofEvents('todoWebhooks', (seen) => {
     if (seen.category === 'payment') return announced(news, seen);
@@ -65,7 +65,7 @@ function announced(news: News, seen: Seen<'payment'>) {
   return [upsert('todo_webhooks', row)];
 }
 
-/** A later type reports no event from before its introduction: else a rebuild would send all of history. */
+/** A later type reports no event from before its introduction: else a rebuild would send the whole history. */
 function isDue(type: string, { stored, introduced }: Seen<'payment'>): boolean {
   const first: readonly string[] = firstWebhookEventTypes;
   if (first.includes(type)) return true;
@@ -73,7 +73,7 @@ function isDue(type: string, { stored, introduced }: Seen<'payment'>): boolean {
   return beginning !== undefined && beginning < stored.position;
 }
 
-/** Every attempted webhook. A start without an outcome counts as exhausted: it is never sent again. */
+/** Every attempted webhook. A start without an outcome counts as exhausted and is never sent again. */
 export const deliveries = ofStates('deliveries', 'webhook', ({ after }) => {
   if (after.stage === 'new') return [];
   const { deliveryId, kind, firstDeliveryId, paymentId, appId, eventType, url, startedAt } = after.start;
@@ -99,7 +99,7 @@ export const deliveries = ofStates('deliveries', 'webhook', ({ after }) => {
   ];
 });
 
-/** Payments of which something goes back by their app's policy, and whether a sender has signed where to. The row goes when all of it is ordered. */
+/** Payments with policy refunds, and whether a sender has signed an address. The row is deleted when all of them are ordered. */
 export const todoPolicyRefunds = ofStates('todoPolicyRefunds', 'payment', ({ before, after, stored }) => {
   const { paymentId: payment_id, appId: app_id } = after.terms;
   if (goesBack(after))

@@ -12,8 +12,8 @@ import { unmatchedRefundPart } from '../domain/unmatchedRefund.ts';
 import { ofEvents, type RowChange, remove, type Seen, upsert } from './projection.ts';
 
 /**
- * What each recorded transfer did to an account of the treasury. A transaction counts once, however many events tell of it: rows are by
- * transaction, asset and part. What an orphaned block took back goes, and comes again with the block that has it.
+ * Effects of each recorded transfer on a treasury account. A transaction counts once, however many events name it: rows are by transaction,
+ * asset and part. Movements of an orphaned block are removed, and added again with the block that includes them.
  */
 export const treasuryMovements = ofEvents('treasuryMovements', (seen) => {
   switch (seen.category) {
@@ -92,7 +92,7 @@ function ofLeg(
   );
 }
 
-/** Where payments share an address, transfers have memos, and the money is the treasury's at once. */
+/** On chains with shared addresses and memos, the treasury owns the money at once. */
 function received(stored: StoredEvent, kind: string, transfer: Transfer): readonly RowChange[] {
   if (transfer.memo === undefined) return [];
   const { chainId, txHash, blockNumber, blockHash, token, from, to, amount } = transfer;

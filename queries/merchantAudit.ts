@@ -1,4 +1,4 @@
-/** What an app's own stream tells of it: its keys, and who changed what. From the log, so that it is true while read models stand still. */
+/** Keys and changes of an app, from its own stream, so they are correct while read models are stopped. */
 import type { FeeTier, KeyScope, MerchantEvent, SettlementWallet } from '../domain/merchant/events.ts';
 import { formatAmount, microUsdDecimals } from '../domain/money.ts';
 import type { AmountPolicy } from '../domain/payment/amountPolicy.ts';
@@ -15,20 +15,20 @@ export interface ListedKey {
   /** Prefix and last four characters. */
   readonly hint: string;
   readonly createdAt: Instant;
-  /** The cause of its event. */
+  /** Cause of its event. */
   readonly createdBy: string;
   readonly expiresAt: Instant | null;
-  /** Null while it is not revoked. */
+  /** Null unless revoked. */
   readonly revokedAt: Instant | null;
 }
 
 export interface Change {
-  /** Its place among the app's events, from 0. */
+  /** Revision of the app's event, from 0. */
   readonly revision: number;
   readonly at: Instant;
   /** The event's `cause`. */
   readonly by: string;
-  /** For people. No secret is in it: none of an app, and no query of a URL, which may hold one. */
+  /** Text for people. Contains no secret: none of an app, and no query of a URL, which may hold one. */
   readonly what: string;
 }
 
@@ -69,7 +69,7 @@ async function recorded({ history, read }: AuditDeps, appId: string): Promise<re
   });
 }
 
-/** What each key is called now. */
+/** Current name of each key. */
 const namesIn = (events: readonly Recorded[]): ReadonlyMap<string, string> =>
   new Map(
     events.flatMap(({ type, data }) =>
@@ -146,7 +146,7 @@ const until = (at: Instant | null): string => (at === null ? '' : `, until ${at}
 const withoutQuery = (url: string): string => url.replace(/[?#].*$/s, '?…');
 
 export interface UsedKey extends ListedKey {
-  /** To the hour; null for never. */
+  /** Rounded to the hour; null for never. */
   readonly lastUsedAt: Instant | null;
 }
 

@@ -1,4 +1,4 @@
-/** Why a payment is where it is: its events with the rule and the amounts of each, what is next, and what an operator can do. */
+/** Explains a payment's state: its events with the rule and the amounts of each, the next step, and an operator's options. */
 import { type DomainEvent, type StoredEvent, unreachable } from '../../domain/decider.ts';
 import type { PaymentEvent, PaymentEventData, PaymentEventType } from '../../domain/payment/events.ts';
 import { type ChainFacts, type SituationKind, situationOf } from '../../domain/payment/situation.ts';
@@ -11,7 +11,7 @@ import type { DeathProof } from '../../domain/transfer/shapes.ts';
 import { type NextFacts, nextOf } from './next.ts';
 import { chainName, payinSentences, policySentence, sum } from './payins.ts';
 
-// One sentence for each event of a payment: what happened, by which rule, with which amounts. No address of a payer is in it, and no secret.
+// One sentence per event of a payment: what happened, by which rule, with which amounts. Contains no payer's address and no secret.
 
 type Sentences = {
   readonly [T in PaymentEventType]?: (data: PaymentEventData<T>, after: Payment) => string;
@@ -90,7 +90,7 @@ function legSentence(name: string, { type, data }: LegEvent, { order }: Transfer
   }
 }
 
-/** @param after the payment right after the event. Undefined for an event that has no sentence: there is none, a spec goes over all. */
+/** @param after the payment right after the event. Undefined for an event without a sentence; a spec checks that none lacks one. */
 export function eventSentence(event: PaymentEvent, after: Payment): string | undefined {
   const sentence = own[event.type] as ((data: PaymentEvent['data'], after: Payment) => string) | undefined;
   if (sentence) return sentence(event.data, after);
@@ -102,7 +102,7 @@ export function eventSentence(event: PaymentEvent, after: Payment): string | und
   return recorded && refund ? legSentence(`Refund ${number}`, recorded, refund) : undefined;
 }
 
-// One sentence for each status, and one for each situation of its money.
+// One sentence per status, and one per situation of its money.
 
 const of: Readonly<Record<PaymentStatus, (p: Payment) => string>> = {
   payment_unpaid: () => 'No money that counts has come yet.',
@@ -151,9 +151,9 @@ export interface Explanation {
   readonly orderId: string | null;
   readonly status: PaymentStatus;
   readonly situation: SituationKind;
-  /** When all this is of. */
+  /** Time of the explanation. */
   readonly at: Instant;
-  /** Where it stands, in one or two sentences. */
+  /** Current state in one or two sentences. */
   readonly summary: string;
   /** Oldest first. */
   readonly because: readonly Because[];
@@ -161,13 +161,13 @@ export interface Explanation {
   readonly operator: readonly string[];
 }
 
-/** An event, and what it says. Revision, position and link find it in the log. */
+/** An event and its sentence. Revision, position and link find it in the log. */
 export interface Because {
   readonly revision: string;
   readonly position: string;
   readonly type: string;
   readonly at: Instant;
-  /** Who did it, in which request or worker. */
+  /** Actor, with the request or worker. */
   readonly cause: string;
   readonly link: string;
   readonly sentence: string;
@@ -175,15 +175,15 @@ export interface Because {
 
 export interface ExplainDeps {
   readonly read: (stored: StoredEvent) => DomainEvent | undefined;
-  /** SHA-256 (hex) that the next event names it by. */
+  /** SHA-256 (hex) that the next event holds of it. */
   readonly linkOf: (stored: StoredEvent) => string;
   readonly now: Instant;
-  /** What is known of the chain that it is paid from. */
+  /** Facts about the chain of the source in force. */
   readonly chainOf: (payment: Payment) => ChainFacts;
   readonly noted: NextFacts['noted'];
 }
 
-/** @param events of the payment's stream, from the first one. Null when they create no payment. */
+/** @param events of the payment's stream, from the first one. Null if they create no payment. */
 export function explainPayment(events: readonly StoredEvent[], deps: ExplainDeps): Explanation | null {
   const { read, linkOf, now } = deps;
   let payment: PaymentState = paymentDecider.initial;

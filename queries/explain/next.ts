@@ -1,4 +1,4 @@
-/** What happens next with a payment, when, and what an operator can do about it. */
+/** Next step of a payment, its time, and an operator's options. */
 import { nextStep, owedBy } from '../../domain/payment/backing.ts';
 import { refundable } from '../../domain/payment/refund.ts';
 import type { Situation } from '../../domain/payment/situation.ts';
@@ -11,11 +11,11 @@ import { referenceOf } from '../../domain/transfer/shapes.ts';
 import { type WaitReason, waitReasons } from '../../domain/transfer/waiting.ts';
 import { chainName, heldReasons, sum } from './payins.ts';
 
-// Why a transfer waits, and what an operator can do: one answer for each reason that there is.
+// Reasons why a transfer waits, each with an operator's options.
 
 export interface WaitAnswer {
   readonly why: string;
-  /** Null where it goes on by itself and nobody can hasten it. */
+  /** Null if it continues automatically and nobody can speed it up. */
   readonly operator: string | null;
 }
 
@@ -116,17 +116,17 @@ export const waitAnswers: Readonly<Record<WaitReason, WaitAnswer>> = {
 
 export const isWaitReason = (text: string): text is WaitReason => (waitReasons as readonly string[]).includes(text);
 
-/** Of a reason that another version noted, what it said itself. */
+/** For a reason that another version recorded: its own text. */
 export const waitAnswer = (reason: string): WaitAnswer =>
   isWaitReason(reason)
     ? waitAnswers[reason]
     : { why: `It waits for a reason that this version does not know: ${reason}.`, operator: null };
 
-/** What workers have noted of a transfer, by its reference. */
+/** Notes of workers about a transfer, by its reference. */
 export interface Noted {
-  /** Why it waits. */
+  /** Reason of the wait. */
   readonly wait?: { readonly reason: string; readonly message: string; readonly since: Instant };
-  /** Its last tries failed. */
+  /** Failure of its last attempts. */
   readonly failure?: {
     readonly attempts: number;
     readonly error: string;
@@ -208,7 +208,7 @@ function outgoing(p: Payment, owed: Owed, { noted }: NextFacts): Next {
   return { next: [...own.next, ...failed.next], operator: [...own.operator, ...failed.operator] };
 }
 
-/** The reference of the transfer that decides: a payout that is paid with others follows its batch. */
+/** Reference of the deciding transfer: a payout in a batch follows its batch. */
 export const deciding = ({ batch }: Pick<Payment, 'batch'>, { purpose, step }: Owed): string =>
   step.do === 'batched' && batch ? referenceOf({ kind: 'batch', id: batch.id, part: 1 }) : purpose.reference;
 
@@ -233,7 +233,7 @@ const failedOf = (name: string, { attempts, error, parked, nextAttempt }: NonNul
       )
     : both(`${name}'s last try failed (${attempts} counted), the next one is at ${nextAttempt}: ${error}`);
 
-/** What does not pay for anything, and what of it can go back. */
+/** Money that does not count, and its refundable part. */
 function held(p: Payment, { situation }: NextFacts): readonly Next[] {
   const kept = situation.held.map(({ amount, tokenSymbol, chainId, reason }) =>
     both(`${amount} ${tokenSymbol} on ${chainName(chainId)} are held: ${heldReasons[reason]}.`),

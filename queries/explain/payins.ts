@@ -1,4 +1,4 @@
-/** Sentences about money that came in: what counts, by which rule, and what is held. */
+/** Sentences about received money: counted by which rule, or held. */
 import { type ChainId, chainOf } from '../../domain/chains.ts';
 import { formatAmount, microUsdDecimals } from '../../domain/money.ts';
 import type { PolicyRule, PolicyTerms, Verdict } from '../../domain/payment/amountPolicy.ts';
@@ -8,7 +8,7 @@ import type { Standing } from '../../domain/payment/sources.ts';
 import type { Payment } from '../../domain/payment/state.ts';
 import { addressesIn } from '../../domain/payment/view.ts';
 
-// What sentences about payments share.
+// Helpers of the sentences about payments.
 
 export const chainName = (id: ChainId): string => chainOf(id).name;
 
@@ -83,7 +83,7 @@ const standing = (p: Payment, transfer: PaymentEventData<'PayinDetected'>['trans
 
 const hashOf = (p: Payment, id: string): string => p.payins.find((payin) => payin.id === id)?.transfer.txHash ?? id;
 
-/** What an app's policy lets happen, as the payment's terms keep it. */
+/** An app's policy, as the payment's terms hold it. */
 export const policySentence = ({ tolerance, lateWithin_minutes, ...rest }: PolicyTerms): string =>
   `The app's policy when it was created: up to ${tolerance.basisPoints} hundredths of a percent and ${formatAmount(BigInt(tolerance.most_microUsd), microUsdDecimals)} USD may be missing; too little at the end: ${rest.under}, too much: ${rest.over}, too late: ${rest.late}${rest.late === 'accept' ? ` within ${lateWithin_minutes} minutes` : ''}, another token: ${rest.wrongToken}, another chain: ${rest.wrongChain}.`;
 
