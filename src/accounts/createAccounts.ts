@@ -44,7 +44,7 @@ export function createAccounts(deps: AccountsDeps): Accounts {
   };
 }
 
-/** Removes what is over. Nothing depends on when: whoever reads these rows looks at their times himself. */
+/** Deletes expired rows. The timing does not matter: readers of these rows check their times themselves. */
 export async function sweep(sql: Sql, now: Instant): Promise<void> {
   await sql.query('DELETE FROM ops.challenges WHERE expires_at <= $1', [now]);
   await sql.query('DELETE FROM ops.registrations WHERE expires_at <= $1', [now]);

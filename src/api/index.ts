@@ -48,7 +48,7 @@ import { type HttpServer, startHttp } from './server.ts';
 /** Needs of the API and of the pages beside it. */
 export type HttpDeps = ApiDeps & WebsiteDeps;
 
-// The commands of payments, with their needs filled in.
+// Payment commands with their dependencies.
 
 type PaymentCommands = Pick<
   HttpDeps,
@@ -115,7 +115,7 @@ export function linksOf({ handle, clock, chains, reads }: Core, rates: Rates): L
     countOpen: (appId, max) => countOpenLinks(reads, appId, max),
   });
   return {
-    // Nobody fills the log with links. To close one is never too much.
+    // A limit prevents filling the log with links. Closing a link is always allowed.
     async create(app, request, by) {
       await admitApp(rates, 'changes', app.appId);
       return manage.create(app, request, by);
@@ -126,7 +126,7 @@ export function linksOf({ handle, clock, chains, reads }: Core, rates: Rates): L
   };
 }
 
-// What people who have signed in may see and change of their apps.
+// Settings and apps for signed-in owners.
 
 /** Maximum time that a change of settings waits for the read models. */
 const inForceWithin_ms = 5_000;
@@ -143,7 +143,7 @@ export function ownersOf({ clock, reads, store, merchants, projected, caughtUp }
     merchants: counted(merchants, rates),
     shown: async ({ position }) => {
       const wait = { timeout_ms: inForceWithin_ms };
-      // A null position: the log said so before. An earlier request that said so may not be projected yet.
+      // A null position: the log had the change already, perhaps from an earlier request that is not projected yet.
       await (position === null ? caughtUp(wait) : projected(position, wait)).catch((error: unknown) => {
         throw unavailable(
           'The change is recorded, but not in force yet: send the same request again.',
@@ -162,10 +162,10 @@ export function ownersOf({ clock, reads, store, merchants, projected, caughtUp }
   };
 }
 
-/** Changes of an app that its owner makes. All but cancelSettlement and revokeKey, which protect an app, @throws ApiError rateLimited */
+/** Owners' commands. All except cancelSettlement and revokeKey, which protect an app, @throws ApiError rateLimited */
 export type OwnersCommands = HttpDeps['merchants'];
 
-/** Nobody fills an app's history or the disk with settings. What protects an app is never too much. */
+/** Limits changes, so nobody fills an app's history or the disk. Protective actions are always allowed. */
 export function counted(merchants: OwnersCommands, rates: Rates): OwnersCommands {
   type Command<A extends unknown[], R> = (appId: string, ...rest: A) => Promise<R>;
   const limited =
@@ -190,7 +190,7 @@ export function counted(merchants: OwnersCommands, rates: Rates): OwnersCommands
   };
 }
 
-/** What anybody may read of heads, and evidence of payments. */
+/** Public log heads, and evidence of payments. */
 export function proofOf({ store, writes }: Pick<Core, 'store' | 'writes'>): ProofDeps {
   const reading: EvidenceDeps = { store, codec: eventCodec, tree: createHeadTree(writes) };
   return {
@@ -202,13 +202,13 @@ export function proofOf({ store, writes }: Pick<Core, 'store' | 'writes'>): Proo
 }
 
 export interface Servers {
-  /** Of the API, or without that role of the operations port. */
+  /** URL of the API, or of the operations port without the API role. */
   readonly url: string;
   readonly operationsUrl: string;
   close(): Promise<void>;
 }
 
-/** Opens the operations port, and the API where this instance has that role. @throws CannotListen */
+/** Opens the operations port, and the API if this instance has that role. @throws CannotListen */
 export async function startServers(core: Core, signal: AbortSignal, hasApi: boolean): Promise<Servers> {
   const operations = await startOperations(core);
   try {
@@ -284,7 +284,7 @@ async function startApi(core: Core, signal: AbortSignal): Promise<HttpServer> {
     const { url, close } = await startHttp(app, { host, port, setBy: ['PORT', 'HOST'], clients, connections });
     listening = url;
     const end = async () => {
-      // Those who wait are answered, so that the rest need not wait for them.
+      // Answers waiting requests, so closing need not wait for them.
       news.close();
       paymentNews.close();
       await close().finally(revocations.close);
@@ -308,7 +308,7 @@ const siteOf = (config: Config): Site => ({
   demoEmail: config.demoEmail,
 });
 
-/** What every instance answers to its operator, whatever its roles: health, readiness, metrics. */
+/** Operations port of every instance, in any role: health, readiness, metrics. */
 function startOperations(core: Core): Promise<HttpServer> {
   const clients = createClients([]);
   const app = createOperationsApp({

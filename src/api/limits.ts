@@ -1,4 +1,4 @@
-/** Every limit that a caller can meet, for the OpenAPI document and for docs/limits.md. */
+/** Every limit that a caller can reach, for the OpenAPI document and docs/limits.md. */
 import { askingLimits, askingPlaces } from '../../commands/askingContracts.ts';
 import { openLinksMax } from '../../commands/links.ts';
 import { amountMax_usd } from '../../commands/paymentRequest.ts';
@@ -35,7 +35,7 @@ const busy = '503 `unavailable`, Retry-After';
 const limited = '429 `rateLimited`, Retry-After';
 const { min, max } = anyAmountLimits;
 
-/** What is limited, to how much, and what comes of more. */
+/** Subject, limit, and the effect of exceeding it. */
 const limits: readonly (readonly [what: string, limit: string, beyond: string])[] = [
   ['a request’s body', `${count(bodyMax_bytes)} bytes`, '413 `payloadTooLarge`'],
   ['a request’s headers together', `${count(headersMax_bytes)} bytes`, '431 `headersTooLarge`'],

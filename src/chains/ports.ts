@@ -1,4 +1,4 @@
-/** What each chain family implements; commands own these ports because they decide around them. */
+/** Ports of a chain family; commands own them because commands use them. */
 
 export * from '../../commands/accountHistory.ts';
 export * from '../../commands/chainPorts.ts';

@@ -1,19 +1,19 @@
-/** Schemas as the document shows them: those with a title become components, referred to by it. */
+/** Schemas for the document: those with a title become components, included by reference. */
 import { isDeepStrictEqual } from 'node:util';
 
 export type Json = Readonly<Record<string, unknown>>;
 
-/** Hands out references; keeps what they lead to. */
+/** Creates references and collects their schemas. */
 export interface Components {
   /** A reference to the schema by its title, or the schema itself when it has none. */
   refer(schema: object): Json;
-  /** All that was referred to, by title. */
+  /** All referenced schemas, by title. */
   schemas(): Json;
 }
 
 /**
- * Components hold no null: `anyOf` of the reference and null stands where the schema allows it, for an enum with null in it
- * becomes a type of its own in most languages. Two schemas of one title are a mistake of ours. @throws then
+ * Components exclude null: a nullable schema becomes `anyOf` of the reference and null, because an enum with null in it becomes a separate
+ * type in most languages. @throws if two schemas have one title
  */
 export function createComponents(): Components {
   const known = new Map<string, Json>();
@@ -40,7 +40,7 @@ export function createComponents(): Components {
 
   function inside(schema: Json): Json {
     const { wellFormed: _, displayText: __, alsoShown, maxLength, ...open } = schema;
-    // Clients hold times as such, without a length.
+    // Clients treat a date-time without a length.
     const length = maxLength === undefined || open['format'] === 'date-time' ? {} : { maxLength };
     const shown = { ...open, ...length, ...(alsoShown as Json | undefined) };
     return Object.fromEntries(Object.entries(shown).map(([key, value]) => [key, insideValue(key, value)]));
@@ -53,7 +53,7 @@ export function createComponents(): Components {
   }
 }
 
-/** Properties without those that requests may send and nobody reads. */
+/** Removes properties that requests may send and nobody reads. */
 const published = (properties: Readonly<Record<string, Json>>): Record<string, Json> =>
   Object.fromEntries(Object.entries(properties).filter(([, { unpublished }]) => unpublished !== true));
 
@@ -64,7 +64,7 @@ const byTitle = ([left]: readonly [string, Json], [right]: readonly [string, Jso
 
 const allowsNull = ({ type }: Json): boolean => Array.isArray(type) && type.includes('null');
 
-/** The schema that stands for the one that checks, null allowed in it as in that. */
+/** Published schema of a checking schema, with the same nullability. */
 function shownFor(schema: Json): Json {
   const { shownAs } = schema;
   if (shownAs === undefined) return schema;

@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 document, made from the same routes and schemas that serve the requests. */
+/** The OpenAPI 3.1 document, generated from the routes and schemas that serve the requests. */
 
 import type { TSchema } from 'typebox';
 import { type SentEventType, sentEventTypes } from '../../../domain/webhook.ts';
@@ -11,7 +11,7 @@ import { FeeType } from '../schemas/base.ts';
 import { WebhookEvent } from '../schemas/deliveries.ts';
 import { type Components, createComponents, type Json, objectMap } from './components.ts';
 
-// Headers and error answers that operations share.
+// Shared headers and error answers.
 
 const text = { type: 'string' };
 const header = (description: string, schema: Json = text, required = true): Json => ({ description, required, schema });
@@ -30,10 +30,10 @@ const headerRefs = (names: readonly string[]): Json =>
 
 const json = (schema: Json): Json => ({ 'application/json': { schema } });
 
-/** Errors come as JSON, or as problem details where the Accept header asks for them. */
+/** Errors are JSON, or problem details if the Accept header prefers them. */
 const error = (schema: Json): Json => ({ ...json(schema), 'application/problem+json': { schema } });
 
-/** Answers to any request, whatever it asks for, by status. No wildcards: some generators write code for them that does not compile. */
+/** Answers to any request, by status. No wildcards: some generators write code for them that does not compile. */
 const anywhere = {
   408: { name: 'TooSlow', description: 'requestTimeout: the request came too slowly' },
   431: { name: 'HeadersTooLarge', description: 'headersTooLarge: the request’s headers are too large' },
@@ -48,7 +48,7 @@ export const sharedResponses = ({ refer }: Components): Json =>
     ]),
   );
 
-/** The good answers of a route and the errors that it names, by status; then the answers to any request. */
+/** Successful answers and declared errors of a route by status, then the answers to any request. */
 export function responsesOf(route: AnyRoute, components: Components): Json {
   return {
     ...objectMap(route.answers, (spec) => answer(spec, components)),
@@ -92,7 +92,7 @@ const headersOf: Readonly<Record<number, readonly string[]>> = {
   503: ['Retry-After'],
 };
 
-// What the service sends, under a tag of its own: beside the API's operations some generators take it for one of them.
+// Webhooks, under a separate tag: otherwise some generators treat them as operations.
 
 const summaries: Readonly<Record<SentEventType, string>> = {
   payment_payin_completed: 'The payin is confirmed',
@@ -173,12 +173,12 @@ const securitySchemes = {
   SignedIn: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'The token that signing in answers' },
 };
 
-/** @param url where the service is reached from outside, without a slash at the end */
+/** @param url public URL of the service, without a trailing slash */
 export function openApiDocument(routes: readonly AnyRoute[], url: string): Json {
   const components = createComponents();
   const documented = routes.filter(({ doc }) => doc !== null);
   const paths = Map.groupBy(documented, ({ path }) => path);
-  // Named for the reference's sake: a payment shows its fee as one amount.
+  // Referenced explicitly: a payment contains the fee as a single amount.
   components.refer(FeeType);
   const document = {
     openapi: '3.1.0',

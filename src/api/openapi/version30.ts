@@ -1,9 +1,9 @@
-/** The same document in OpenAPI 3.0.3, for tools that know no 3.1. */
+/** The same document in OpenAPI 3.0.3, for tools without support for 3.1. */
 import { type Json, objectMap } from './components.ts';
 
 /**
- * What 3.0 has no words for is left out: webhooks (their schemas stay, for receivers want the types), conditions, rules for the names of an object's entries, the licence's identifier.
- * Null is `nullable`, which counts beside a `type` only; beside a `$ref` nothing may stand, so that goes into `allOf`.
+ * Removes what 3.0 lacks: webhooks (their schemas stay, because receivers want the types), conditions, rules for property names, the
+ * licence's identifier. Null becomes `nullable`, which needs a `type`; nothing may stand beside a `$ref`, so that goes into `allOf`.
  */
 export function asOpenApi30(document: Json): Json {
   const { webhooks: _, info, ...rest } = document;
@@ -37,7 +37,7 @@ function inOldWords(document: Json): (value: unknown) => unknown {
     };
   }
 
-  /** Properties are named as they please, after keywords, too. */
+  /** Property names may equal keywords. */
   const insideOld = (key: string, value: unknown): unknown =>
     key === 'properties' ? objectMap(value as Json, inOld) : inOld(value);
 

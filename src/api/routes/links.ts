@@ -38,7 +38,7 @@ const LinkType = oneOf(linkTypes, {
 
 export const LinksQuery = Type.Object({ limit: limit('links'), cursor: Optional(Cursor) }, closed);
 
-/** No pattern: a text that is no id is answered like the id of no link. */
+/** No pattern: a malformed id is answered like an unknown link. */
 export const LinkPath = Type.Object({ id: Type.String({ description: 'The link’s id.' }) }, closed);
 
 export const LinkRequest = Type.Object(
@@ -170,14 +170,14 @@ export const linkRoutes = (deps: LinkRoutesDeps, { findApp }: Access): readonly 
   }),
 ];
 
-/** Once the change can be read. */
+/** Answers once the change can be read. */
 async function answered(
   deps: LinkRoutesDeps,
   status: number,
   changed: ChangedLink | Refusal,
 ): Promise<Answer | Refusal> {
   if (isRefusal(changed)) return changed;
-  // Pages read links from the log: only the list may be behind.
+  // Pages read links from the log: only the list may lag.
   await deps.shown(changed).catch(() => {});
   return { status, body: linkResource(listedOf(changed.link), deps) };
 }

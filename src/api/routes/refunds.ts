@@ -19,7 +19,7 @@ export interface RefundRoutesDeps {
   readonly refunds: Refunds;
 }
 
-/** Money that the service holds goes back to whoever sent it. */
+/** Refunds of held money to its senders. */
 export const refundRoutes = ({ refunds }: Pick<RefundRoutesDeps, 'refunds'>): readonly AnyRoute[] => [
   route({
     method: 'get',
@@ -92,7 +92,7 @@ export const heldMoney = ({ reason, chainId, token, amount, proven, networkFee }
   networkFee: networkFee === null ? null : formatAmount(networkFee, token.decimals),
 });
 
-/** A scope, or an amount of one token: one of the two. */
+/** Either a scope, or an amount of one token. */
 export function scopeOf({ scope, chainId, tokenAddress, amount }: RefundRequest): RefundOrder['scope'] | Refusal {
   const named = { chainId, tokenAddress, amount };
   if (scope !== 'part' && Object.values(named).every((value) => value === undefined)) return scope ?? 'all';

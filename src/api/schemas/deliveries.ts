@@ -1,4 +1,4 @@
-/** Webhook deliveries: what callers send, and what the service answers. */
+/** Requests and answers of webhook deliveries. */
 import Type, { type Static } from 'typebox';
 import { deliveryKinds, webhookErrors } from '../../../domain/webhook.ts';
 import { Cursor, closed, NullableText, oneOf, orNull, Time, TimeOrNull, Uuid, WebhookEventType } from './base.ts';
@@ -18,7 +18,7 @@ export const DeliveriesQuery = Shape(
 );
 export type DeliveriesQuery = Static<typeof DeliveriesQuery>;
 
-/** No format: a text that is no UUID is answered like the id of no delivery. */
+/** No format: a malformed id is answered like an unknown delivery. */
 export const DeliveryPath = Shape(
   { id: Type.String({ description: 'The delivery’s id, in any letter case. Another text is deliveryNotFound, too.' }) },
   closed,

@@ -1,4 +1,4 @@
-/** What the service answers. Amounts and chain ids are strings; what is not known yet is null, never left out. */
+/** Answers of the service. Amounts and chain ids are strings; an unknown value is null, never omitted. */
 import Type, { type Static } from 'typebox';
 import {
   AppId,
@@ -57,7 +57,7 @@ export const SourceResponse = Shape(
   { title: 'SourceResponse', description: 'amount is what the customer pays, fee included.' },
 );
 
-/** Who gets what. */
+/** Receiver and amount. */
 export const destinationProperties = {
   chainId: ChainId,
   receiverAddress: Type.String(),

@@ -1,4 +1,4 @@
-/** How deep a block must be to count as final: by its chain's time, by a node's tag, by the blocks on top of it. */
+/** Depth at which a block is final: by its chain's time, by a node's tag, or by the blocks on top of it. */
 import { lower } from '../../lib/inParallel.ts';
 import type { Depth, FinalityTag } from './config.ts';
 import { type Header, knownHeader } from './reads.ts';
@@ -16,27 +16,27 @@ function partsOf(depth: Depth): Parts {
   return { tag: depth.tag, atLeast: BigInt(depth.atLeast), after_ms: depth.after_ms ?? 0 };
 }
 
-/** The tag that a depth goes by; undefined for none. */
+/** Tag of a depth; undefined for none. */
 export const tagOf = (depth: Depth): FinalityTag | undefined => partsOf(depth).tag;
 
-/** How many blocks on top make a block final; null where a tag says so. */
+/** Number of blocks on top that make a block final; null if a tag decides. */
 export function blocksOnTop(depth: Depth): number | null {
   const { tag, atLeast } = partsOf(depth);
   return tag === undefined ? Number(atLeast) : null;
 }
 
-/** What is known of a node's blocks without asking it. */
+/** Known blocks of a node, without a call. */
 export interface Seen {
   readonly tagged?: ReadonlyMap<FinalityTag, Header>;
-  /** The newest block known, at this height or below, whose time is `before_s` or earlier; undefined when none is known near there. */
+  /** Newest known block at or below this height with a time of `before_s` or earlier; undefined if none is known nearby. */
   readonly aged?: (atMost: bigint, before_s: number) => Header | undefined;
 }
 
 /**
- * The newest height that a node holds for final at a depth; negative while the chain is shorter than that.
- * While a tag stalls, the height stays where it is: nothing becomes final by other means.
+ * Newest final height of a node at a depth; negative while the chain is shorter than that. While a tag stalls, the height stays the same:
+ * nothing else makes a block final.
  * @param head the node's newest block
- * @throws RpcFailed when the node lacks the tag
+ * @throws RpcFailed if the node lacks the tag
  */
 export async function finalHeight(node: EvmNode, head: Header, depth: Depth, seen: Seen = {}): Promise<bigint> {
   const { tag, atLeast, after_ms } = partsOf(depth);
@@ -48,7 +48,7 @@ export async function finalHeight(node: EvmNode, head: Header, depth: Depth, see
 
 const stepsMax = 12;
 
-/** A chain that makes blocks faster than the catalogue says is looked at deeper down. Times are whole seconds, which several blocks share. */
+/** On a chain faster than the catalogue says, searches deeper. Times are whole seconds, which several blocks share. */
 async function agedHeight(
   node: EvmNode,
   head: Header,

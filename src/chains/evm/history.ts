@@ -1,6 +1,6 @@
 /**
- * What its transactions did to an account. Tokens are found by their logs; what the account sent by the states of its nonce, as far as a
- * node keeps them. No node lists coin that others send, or contracts.
+ * Effects of transactions on an account. Tokens are found by their logs; the account's own transactions by its nonce in past states, as far
+ * as a node keeps them. No node lists received coin, or coin from contracts.
  */
 
 import type { Address } from 'viem';
@@ -37,11 +37,11 @@ import { createNonceUses } from './payouts/nonceUse.ts';
 import { type Header, header, knownHeader, type RawLog, receiptOf } from './reads.ts';
 import { type EvmNode, type EvmRpc, RpcFailed } from './rpc.ts';
 
-/** Of one range, each found by some ten calls. */
+/** Maximum per range; each needs some ten calls. */
 const hiddenMax = 200;
 
 /**
- * Finds the transactions of a range of blocks that moved the account's tokens or were its own.
+ * Finds the transactions of a block range that moved the account's tokens or that it sent.
  * @throws RpcFailed
  */
 export async function happenedIn(
@@ -57,7 +57,7 @@ export async function happenedIn(
   return { found: [...all.values()], complete: sent.complete };
 }
 
-/** A range that a node does not take is asked for in halves. */
+/** Halves a range that a node refuses. */
 async function loggedIn(
   node: EvmNode,
   account: string,
@@ -80,12 +80,12 @@ async function loggedIn(
 }
 
 interface Nonces {
-  /** The first one that is used in the range, and the first one that is not used by its end. */
+  /** First nonce used in the range, and first nonce unused at its end. */
   readonly first: bigint;
   readonly end: bigint;
 }
 
-/** Undefined where the node keeps no states of so long ago. */
+/** Undefined if the node keeps no states that old. */
 async function noncesIn(node: EvmNode, account: string, { from, to }: BlockRange): Promise<Nonces | undefined> {
   try {
     const [first, end] = await Promise.all([
@@ -99,7 +99,7 @@ async function noncesIn(node: EvmNode, account: string, { from, to }: BlockRange
   }
 }
 
-/** What the account sent that no log shows: plain payments of the coin, cancels, what was reverted. */
+/** Own transactions of the account without token logs: coin payments, cancels, reverted transactions. */
 async function hiddenIn(
   node: EvmNode,
   account: string,
@@ -122,7 +122,7 @@ async function hiddenIn(
   return { found: found.flat(), complete: searched.length === hidden.length };
 }
 
-/** The first block of the range after which the nonce is used. */
+/** First block of the range after which the nonce is used. */
 async function blockOf(node: EvmNode, account: string, nonce: bigint, { from, to }: BlockRange): Promise<bigint> {
   let [low, high] = [from, to];
   while (low < high) {
@@ -135,7 +135,7 @@ async function blockOf(node: EvmNode, account: string, nonce: bigint, { from, to
 
 export interface Moved {
   readonly address: string;
-  /** Who sent it and what it cost is left out: a deposit sends nothing by itself. */
+  /** Without sender and cost: a deposit sends no transactions. */
   readonly transaction: AccountTransaction;
 }
 
@@ -164,7 +164,7 @@ export async function* transfersOfMany(
   }
 }
 
-/** Undecodable logs are no silence: the node is passed over. */
+/** Skips a node with undecodable logs: it must not count as a node without logs. */
 async function searched(
   node: EvmNode,
   chain: Chain,
@@ -225,7 +225,7 @@ export function createEvmHistory({ chainId, depths, rangeBlocksMax }: Config, an
   const rpc = anyRpc.as('late');
   const lookUp = createNonceUses(rangeBlocksMax);
 
-  /** @throws RpcFailed when the node does not show it whole */
+  /** @throws RpcFailed if the node does not return it completely */
   async function read(node: EvmNode, account: string, hash: string): Promise<AccountTransaction> {
     const [transaction, receipt] = await Promise.all([transactionOf(node, hash), receiptOf(node, hash)]);
     const block = receipt && (await knownHeader(node, receipt.blockNumber));
@@ -255,7 +255,7 @@ export function createEvmHistory({ chainId, depths, rangeBlocksMax }: Config, an
     });
   };
 
-  /** @throws RpcFailed also when a fork comes between the calls */
+  /** @throws RpcFailed also if a fork happens between the calls */
   async function standingIn(node: EvmNode, account: Address, { number, hash, time_s }: Header): Promise<Standing> {
     const [sent, held, ...amounts] = await Promise.all([
       nonceAt(node, account, number),

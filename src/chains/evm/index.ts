@@ -27,7 +27,7 @@ import { createEvmSigner } from './signer/signer.ts';
 import { readEvmTreasury } from './treasury.ts';
 import { evmWalletLink } from './walletLink.ts';
 
-/** Base, BNB, Ethereum, Arbitrum, Polygon: one treasury account, the same deposit addresses on all of them. */
+/** Base, BNB, Ethereum, Arbitrum, Polygon: one treasury account, and the same deposit addresses on all of them. */
 export const evm: Family = {
   name: 'evm',
   coinDecimals: 18,
@@ -80,7 +80,7 @@ function openChain(setting: ChainSettings, treasury: Address, lines: NodeLines):
   ];
 }
 
-/** The operator's settings over the chain's defaults. */
+/** Applies the operator's settings over the chain's defaults. */
 function evmConfig(setting: ChainSettings, defaults: EvmChainConfig): EvmChainConfig {
   const { chainId } = defaults;
   const { agree, confirmations, confirmationsLarge, payoutConfirmations, poll_ms } = setting;

@@ -3,7 +3,7 @@ import { readAccount, type Treasury } from '../treasury.ts';
 import { checksummed } from './addresses.ts';
 import { accountOf } from './signer/signer.ts';
 
-/** The ten accounts of local development chains: everybody has their keys. */
+/** The ten accounts of local development chains, whose keys are public. */
 const developmentAccounts: ReadonlySet<string> = new Set([
   '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266',
   '0x70997970c51812dc3a010c7d01b50e0d17dc79c8',

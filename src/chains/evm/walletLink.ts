@@ -6,8 +6,8 @@ import { networkId } from './config.ts';
 export type Asked = Pick<PaymentView, 'sourceChainId' | 'sourceTokenAddress' | 'depositAddress'>;
 
 /**
- * A request to call `transfer` of the token (ERC-681, eips.ethereum.org): what a wallet needs to pay, also as a QR code. Null where the
- * amount is the payer's choice: wallets take a missing one for nothing at all.
+ * Link to call `transfer` of the token (ERC-681, eips.ethereum.org), for a wallet or a QR code. Null if the payer chooses the amount:
+ * wallets read a missing amount as zero.
  *
  * @param amount in whole tokens
  */

@@ -1,12 +1,12 @@
-/** What an account holds counts when as many nodes say it as must agree: a wrong word would open the books, or hide that they are. */
+/** An account's balances need the required number of agreeing nodes: a wrong answer would open the books, or hide a difference. */
 import { agreedOn, type Statement } from '../node/agreement.ts';
 import type { ChainNode } from '../node/jsonRpc.ts';
 import type { ChainRpc } from '../node/nodes.ts';
 import { type Standing, StandingDisputed } from '../ports.ts';
 
 /**
- * @param read what a node says of the account now
- * @param again what another node says of the same place, or of the nearest one that it can tell; throws RpcFailed when it cannot
+ * @param read reads the account's current state from a node
+ * @param again reads another node at the same block, or the nearest available one; throws RpcFailed if it cannot
  * @throws StandingDisputed, ChainUnavailable
  */
 export async function agreedStanding(

@@ -1,4 +1,4 @@
-/** What its transactions did to a wallet and its token accounts, as the nodes' lists and the balances around each transaction tell it. */
+/** Effects of transactions on a wallet and its token accounts, from the nodes' lists and the balances around each transaction. */
 import { instant } from '../../../domain/time.ts';
 import { inParallel } from '../../lib/inParallel.ts';
 import { readPage } from '../historyPages.ts';
@@ -22,9 +22,9 @@ import { tokenAccountIn, tokenAccountOf } from './tokenProgram.ts';
 import { type Seen, signaturesOf } from './transactions.ts';
 
 const asOf = { commitment: 'finalized' } as const;
-/** Of one account. Anybody can name one in a transaction of his own, for 0.000005 SOL each. */
+/** Maximum per account. Anyone can name an account in their own transaction, for 0.000005 SOL each. */
 const listedMax = 20_000;
-/** Nodes may give less in one answer than they are asked for. */
+/** Nodes may return less in one answer than requested. */
 const pagesMax = 220;
 
 export function createSolanaHistory(anyRpc: SolanaRpc): AccountHistory {
@@ -89,12 +89,12 @@ export function createSolanaHistory(anyRpc: SolanaRpc): AccountHistory {
         (node) => standingIn(node, account),
         signal,
       ),
-    // It is read as of a final block.
+    // It is read at a final block.
     finality: async () => 'final',
   };
 }
 
-/** What names an account, down to a slot. @throws HistoryTooLong */
+/** Transactions that name an account, down to a slot. @throws HistoryTooLong */
 async function listed(node: SolanaNode, account: string, from: bigint): Promise<readonly Seen[]> {
   const seen: Seen[] = [];
   for (let pages = 0; pages < pagesMax && seen.length < listedMax; pages++) {
@@ -129,7 +129,7 @@ function transactionIn(account: string, landed: Whole, { hash, time_s }: Block):
   };
 }
 
-/** The fee counts for nothing: the first account paid it. */
+/** Excludes the fee, which the first account paid. */
 function coinChange(account: string, { accounts, coin: { fee, before, after } }: Whole): readonly Change[] {
   const grownBy = (at: number) => (after[at] ?? 0n) - (before[at] ?? 0n) + (at === 0 ? fee : 0n);
   const own = accounts.indexOf(account);
@@ -163,7 +163,7 @@ interface Other {
   readonly amount: bigint;
 }
 
-/** Balances do not tell who paid whom: an outflow is divided among its receivers only if nobody else paid. */
+/** Balances do not identify payer and receiver: an outflow is divided among its receivers only if nobody else paid. */
 function changesWith(asset: string, amount: bigint, others: readonly Other[]): readonly Change[] {
   if (amount === 0n) return [];
   const payers = others.filter((other) => other.amount < 0n);

@@ -1,4 +1,4 @@
-/** The ingester of an EVM chain: payins pass by pass, and the statements of single nodes about a transfer. */
+/** Ingester of an EVM chain: payins per pass, and single nodes' statements about a transfer. */
 
 import { chainOf } from '../../../../domain/chains.ts';
 import type { Transfer } from '../../../../domain/payment/events.ts';
@@ -21,8 +21,8 @@ const method = 'eth_getTransactionReceipt';
 
 /**
  * Reads, from each node alone, the receipt and the block of a transfer that another node returned, and whether it is final.
- * @param shown blocks that nodes have just shown as theirs
- * @param seen receipts that nodes have shown: in the same block, a node's receipt stays what it is
+ * @param shown blocks that nodes have recently returned
+ * @param seen receipts that nodes have returned: a receipt does not change within its block
  */
 export function createWitnesses(
   config: EvmChainConfig,
@@ -35,7 +35,7 @@ export function createWitnesses(
 ): Ingester['agreed'] {
   const chain = chainOf(config.chainId);
 
-  /** @throws RpcFailed when the node cannot say: it has not come so far */
+  /** @throws RpcFailed if the node cannot answer: it is behind */
   async function stated(node: EvmNode, transfer: Transfer, pass: Pass): Promise<Statement> {
     const height = BigInt(transfer.blockNumber);
     if (!(await reaches(node, height, pass)))
@@ -49,13 +49,13 @@ export function createWitnesses(
     const block = async () => blocks.at(node, pass, height) ?? (await headers.now(node, height));
     const known = seen.get(seenKey(node, transfer));
     if (known && said(known, await block()) === 'same') return 'same';
-    // What a node has shown otherwise may have been a lie, and is not held against it.
+    // A different earlier answer may have been a lie by another node, so this node is queried again.
     const receipt = await receiptOf(node, transfer.txHash);
     if (!receipt) return { instead: `has no transaction ${transfer.txHash}` };
     return said(receipt, await block());
   }
 
-  /** By what the watcher of heads saw of the node, or by asking it. */
+  /** Uses the head watcher's last result for the node, or queries it. */
   async function reaches(node: EvmNode, height: bigint, pass: Pass): Promise<boolean> {
     const endOf = (head: Header, tagged?: Shown['tagged']) =>
       pass === 'head' ? head.number : finalHeight(node, head, config.depths[pass], { aged, ...(tagged && { tagged }) });
@@ -74,10 +74,10 @@ const inWords = (shown: Transfer | undefined): string =>
     ? `where ${shown.from} sends ${shown.amount} of ${shown.token.address} to ${shown.to}`
     : 'without that transfer';
 
-/** A log of EVM does not tell which of its transaction's transfers it is. */
+/** A log of EVM does not identify its transfer within the transaction. */
 export type EvmIngester = Ingester & Required<Pick<Ingester, 'resolve'>>;
 
-/** Reads the catalogue tokens' transfers of one EVM chain. Every method throws ChainUnavailable when no node can answer. */
+/** Reads the catalogue tokens' transfers of one EVM chain. Every method throws ChainUnavailable if no node can answer. */
 export function createEvmIngester(config: EvmChainConfig, rpc: EvmRpc = createEvmRpc(config)): EvmIngester {
   const headers = createHeaders({
     tags: tagsOf(config),
@@ -110,7 +110,7 @@ export function createEvmIngester(config: EvmChainConfig, rpc: EvmRpc = createEv
   };
 }
 
-/** The others are asked only at every so many polls of the node that the head is followed with. */
+/** Number of polls of the followed node between two polls of the other nodes. */
 const othersEvery_polls = 4;
 
 function watchNode(
@@ -132,7 +132,7 @@ function watchNode(
   };
 }
 
-/** The tags by which this chain's blocks are final: they move while the newest block stands. */
+/** Finality tags of this chain: they move while the newest block stays the same. */
 const tagsOf = ({ depths }: EvmChainConfig): readonly FinalityTag[] => [
   ...new Set([depths.final, depths.finalLarge].flatMap((depth) => tagOf(depth) ?? [])),
 ];

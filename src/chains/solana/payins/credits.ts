@@ -1,4 +1,4 @@
-/** Reads transactions as money that reached wallets. */
+/** Reads transactions as credits of wallets. */
 import { type Token, tokenAt } from '../../../../domain/chains.ts';
 import { type Instant, instant } from '../../../../domain/time.ts';
 import type { TransferLog } from '../../ports.ts';
@@ -8,11 +8,11 @@ import type { Landed, TokenBalance } from '../landed.ts';
 import type { Block } from '../reads.ts';
 import { tokenAccountOf, tokenProgram } from '../tokenProgram.ts';
 
-/** What a transaction added to a wallet's token account. */
+/** A transaction's credit of a wallet's token account. */
 export interface Credit {
   readonly owner: string;
   readonly account: string;
-  /** Place of the account among all that the transaction names: the same wherever the transaction lands. */
+  /** Index of the account among all that the transaction names: the same wherever the transaction lands. */
   readonly index: number;
   readonly from: string;
   readonly token: Token;
@@ -20,9 +20,9 @@ export interface Credit {
 }
 
 /**
- * What a transaction added to the token accounts where wallets expect their money: the difference of the balances before and after, so
- * all of its transfers together. Only tokens of the catalogue count, kept by the token program. Nothing when the transaction failed.
- * @param owners wallets that may be meant where the node does not tell whose an account is
+ * Credits to the watched token accounts of wallets: the difference of the balances before and after, so all its transfers together. Counts
+ * only catalogue tokens of the token program. Empty if the transaction failed.
+ * @param owners possible wallets, if the node omits an account's owner
  */
 export function creditsOf(transaction: Landed, owners: readonly string[] = []): readonly Credit[] {
   const { failed, accounts, before, after } = transaction;
