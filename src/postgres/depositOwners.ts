@@ -6,18 +6,20 @@ export interface DepositOwner {
   readonly salt: string;
 }
 
-/** Told when the stock has shrunk. */
+/** Notified when the stock has shrunk. */
 export const stockChannel = 'deposit_stock';
 
 export interface DepositOwners {
   count(): Promise<number>;
-  /** Addresses that are in stock already stay as they are. */
+  /** Addresses already in stock stay unchanged. */
   add(owners: readonly DepositOwner[]): Promise<void>;
-  /** Removes up to `max` from the stock: no other caller gets them. Those that a crash loses are never used. */
+  /** Removes up to `max` from the stock: no other caller gets them. Addresses lost in a crash are never used. */
   take(max: number): Promise<readonly DepositOwner[]>;
 }
 
-/** The stock of deposit addresses in Postgres. Instances with the seed fill it, those that answer requests take from it. @throws Unavailable */
+/**
+ * Stock of deposit addresses in Postgres. Instances with the seed fill it; instances that answer requests take from it. @throws Unavailable
+ */
 export function createDepositOwners(sql: Sql): DepositOwners {
   return {
     async count() {

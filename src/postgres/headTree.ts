@@ -10,7 +10,7 @@ import {
 import type { Instant } from '../../domain/time.ts';
 import type { Sql, SqlDatabase } from '../../projections/sql.ts';
 
-/** The tree of heads in Postgres. */
+/** Store of the tree of heads in Postgres. */
 export const createHeadTree = (database: SqlDatabase): TreeStore => ({
   progress: () => progressIn(database),
   parts: () => partsIn(database),

@@ -4,16 +4,16 @@ import { canonicalSolanaAddress } from './addresses.ts';
 import { priorityUsualMax_lamports, solanaChain } from './config.ts';
 import { parseSolanaKey, referenceKey } from './signer/keys.ts';
 
-/** Below this, the least price would be too much. */
+/** Below this, even the minimum price would exceed it. */
 const priorityLeastMax_lamports = 1_000n;
 const lamportsPerSol = 1_000_000_000n;
 
 export interface SolanaTreasury extends Treasury {
-  /** What the keys of deposits are derived from, 64 hex digits; null on an instance that does not sign. */
+  /** Seed of the deposits' keys, 64 hex digits; null on an instance that does not sign. */
   readonly depositSeed: string | null;
-  /** What the references of payouts are made with; null on an instance that prepares none. It moves nothing. */
+  /** Key of payout references; null on an instance that prepares none. It cannot move money. */
   readonly referenceKey: Uint8Array | null;
-  /** What one transaction may cost for its priority. */
+  /** Maximum priority cost of one transaction. */
   readonly priorityMax_lamports: bigint;
 }
 

@@ -39,7 +39,7 @@ export function creditsOf(transaction: Landed, owners: readonly string[] = []): 
   });
 }
 
-/** Accounts that got something of the catalogue whose owner neither the node nor the transaction tells. */
+/** Accounts with a catalogue credit whose owner is missing both at the node and in the transaction. */
 export const ownerless = ({ failed, accounts, after }: Landed): readonly string[] =>
   failed
     ? []
@@ -49,8 +49,8 @@ export const ownerless = ({ failed, accounts, after }: Landed): readonly string[
         .map(({ account }) => account);
 
 /**
- * The wallet whose own account it is, at the address that follows from wallet, token program and mint: an address that fits says which
- * program keeps it. Undefined for other accounts.
+ * Wallet of a token account at the address derived from wallet, token program and mint; a matching address also proves the program.
+ * Undefined for other accounts.
  */
 function walletOf({ account, mint, owner, program }: TokenBalance, owners: readonly string[]): string | undefined {
   if (program !== undefined && program !== tokenProgram) return undefined;
@@ -59,7 +59,7 @@ function walletOf({ account, mint, owner, program }: TokenBalance, owners: reado
   );
 }
 
-/** Whose balance of the token fell most. Where none fell, the token was minted or bridged: then who paid the fee. */
+/** Account whose balance of the token fell most. If none fell, the token was minted or bridged: then the fee payer. */
 function payerOf({ accounts, before, after }: Landed, mint: string): string {
   const left = new Map(after.map(({ account, amount }) => [account, amount]));
   const spent = ({ account, amount }: TokenBalance) => amount - (left.get(account) ?? 0n);
@@ -70,8 +70,8 @@ function payerOf({ accounts, before, after }: Landed, mint: string): string {
 }
 
 /**
- * How a transaction changed what an account holds. One that tells nothing of the account did not touch its tokens: a node lists token
- * balances only where a token program is named, and SOL can be sent to a token account without one.
+ * Change of an account's balance by a transaction. A transaction without the account did not change its tokens: a node lists token balances
+ * only for transactions that name a token program, and SOL can be sent to a token account without one.
  */
 export function changeIn(account: string, { before, after }: Landed): bigint {
   const amountIn = (balances: readonly TokenBalance[]) =>
@@ -81,7 +81,7 @@ export function changeIn(account: string, { before, after }: Landed): bigint {
 
 export const timeOf = ({ time_s }: Block): Instant => instant(time_s * 1_000);
 
-/** A credit as the service records it. @param block that holds the transaction */
+/** A credit as the service records it. @param block of the transaction */
 export const logOf = (credit: Credit, transaction: Landed, block: Block): TransferLog => ({
   to: credit.owner,
   memo: null,

@@ -1,4 +1,4 @@
-/** Looks at a page of deposits: their balances are read, and the transactions of those that changed. */
+/** Reads a page of deposits: their balances, and the transactions of changed ones. */
 
 import { higher, inParallel } from '../../../lib/inParallel.ts';
 import type { Answered, ChainNode, RpcCall } from '../../node/jsonRpc.ts';
@@ -24,24 +24,24 @@ import { changeIn, creditsOf, logOf } from './credits.ts';
 import type { Memory, ReadAccount, Recall } from './memory.ts';
 import { type AddressBook, heldBy } from './tokenAccounts.ts';
 
-/** All that changed an account, oldest first, and how far it is read by that. */
+/** All changes of an account, oldest first, and the new end of its read history. */
 export interface Explained {
   readonly logs: readonly TransferLog[];
   readonly readTo: ReadTo & { readonly signature: string };
 }
 
-/** Undefined where the blocks do not explain what the account holds. */
+/** Undefined if the blocks do not explain the balance. */
 export type ExplainByBlocks = (held: Held, from: ReadTo) => Explained | undefined;
 
-/** Blocks are large on the real network: so few are read at a time. */
+/** Maximum slots read at a time: blocks are large on the real network. */
 const slotsMax = 16n;
 
 /**
- * Reads the blocks of the few slots since the last look: one call for each slot in place of two for each account. The result counts only
- * where it adds up to the account's balance. Otherwise the account's history is read.
- * @param changed accounts whose balance is another than what they were read to
- * @param last the slot of the look before; undefined for none
- * @returns what explains nothing where reading blocks is no cheaper
+ * Reads the blocks of the few slots since the last read: one call per slot instead of two per account. The result counts only if it adds up
+ * to the account's balance. Otherwise the account's history is read.
+ * @param changed accounts whose balance differs from their read history
+ * @param last slot of the last read; undefined for none
+ * @returns a function that explains nothing if reading blocks is no cheaper
  */
 export async function readByBlocks(
   node: SolanaNode,
@@ -63,7 +63,7 @@ interface Change {
   readonly transaction: Landed;
 }
 
-/** None where the slot has no block, or the node does not show it: then nothing adds up that was in it. */
+/** Empty if the slot has no block, or the node lacks it: then its changes add up to no balance. */
 async function changesIn(node: SolanaNode, slot: bigint, wanted: ReadonlySet<string>): Promise<readonly Change[]> {
   const whole = await wholeBlockAt(node, slot, 'confirmed').catch(() => undefined);
   if (!whole) return [];
@@ -97,7 +97,7 @@ interface Waiting {
 
 /**
  * Sends the calls of one turn of the event loop to a node in as few requests as possible. Each call has its own answer or refusal. Calls
- * that must be answered together go out alone.
+ * that must be answered together are sent alone.
  */
 export function gathered(node: ChainNode): ChainNode {
   let waiting: Waiting[] = [];
@@ -132,13 +132,13 @@ export function gathered(node: ChainNode): ChainNode {
 
 export interface Page {
   readonly logs: readonly TransferLog[];
-  /** Owners whose accounts hold what their history does not explain. */
+  /** Owners whose balances their history does not explain. */
   readonly unexplained: readonly string[];
   readonly unreadable: readonly Unreadable[];
   readonly read: readonly ReadAccount[];
 }
 
-/** Accounts whose histories are read side by side, so that their calls go out together. */
+/** Histories read concurrently, so that their calls share requests. */
 const historiesAtOnce = 40;
 
 export interface Looking {
@@ -148,7 +148,7 @@ export interface Looking {
   readonly asOf: LookedAsOf;
 }
 
-/** @param asOf `minContextSlot`: the slot of the look @throws RpcFailed */
+/** @param asOf `minContextSlot`: slot of the read @throws RpcFailed */
 export async function lookAt(
   asked: SolanaNode,
   owners: readonly string[],
@@ -172,7 +172,7 @@ export async function lookAt(
   };
 }
 
-/** Accounts that hold what they held although later transactions name them. Only sweeps empty accounts, and only final money is swept. */
+/** Accounts with an unchanged balance and newer transactions. Only sweeps empty accounts, and only of final money. */
 async function paidTheSameAgain(
   node: SolanaNode,
   held: readonly Held[],
@@ -209,7 +209,7 @@ async function readAccount(node: SolanaNode, held: Held, from: ReadTo, reading: 
   const { asOf, blocks, byBlocks, recall } = reading;
   const { owner, account, amount: balance } = held;
   const common = { owner, account, balance };
-  // Emptied: swept, or what it held has left the chain, from where the same transaction may come back.
+  // Emptied: swept, or its money has left the chain and may return with the same transaction.
   if (balance === 0n) return { ...common, explained: true, readTo: unread, newest: null, logs: [], unreadable: [] };
   if (asOf.commitment === 'finalized') {
     const recalled = await recall.explaining(node, held, from, async (slot) => (await blocks(slot))?.hash);
@@ -229,14 +229,14 @@ async function readAccount(node: SolanaNode, held: Held, from: ReadTo, reading: 
   const { logs, complete } = await logsOf(part.credits, blocks);
   if (asOf.commitment === 'confirmed' && complete) recall.keep(node, account, logs);
   const read = { ...common, newest, logs, unreadable };
-  // The block of one of them is not there yet: it is read the next time, with all that came after it.
+  // A block is still missing: the next read covers it and all later ones.
   if (!complete) return { ...read, explained: false, readTo: from };
-  // All was read and it does not add up: something of it has left the chain.
+  // All was read and it does not add up: a transaction has left the chain.
   const again = whole && !part.explained ? { ...part.readTo, signature: null } : part.readTo;
   return { ...read, explained: part.explained, readTo: again };
 }
 
-/** What one deposit ever received, whatever a pass remembers of it. @throws RpcFailed */
+/** All receipts of one deposit, regardless of a pass's memory. @throws RpcFailed */
 export async function readWhole(
   node: SolanaNode,
   owner: string,
@@ -261,7 +261,7 @@ const parkedOf = (owner: string, { seen, why }: Unread): Unreadable => ({
   evidence: why.evidence,
 });
 
-/** Oldest first, up to the first one whose block the node does not show: `complete` when there is none such. */
+/** Oldest first, up to the first one whose block the node lacks: `complete` if there is none. */
 async function logsOf(
   credits: readonly Credited[],
   blocks: Blocks,

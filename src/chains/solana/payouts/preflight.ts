@@ -1,4 +1,4 @@
-/** What is checked and priced before anything is signed: a transfer that cannot be made is better refused here than failed on the chain. */
+/** Checks and price before a signature: a transfer is better refused here than failed on the chain. */
 
 import type { Token } from '../../../../domain/chains.ts';
 import { type Refusal, refuse } from '../../../../domain/decider.ts';
@@ -15,31 +15,31 @@ import { tokenAccountIn, tokenAccountOf } from '../tokenProgram.ts';
 import { simulate } from '../transactions.ts';
 import { wireOf } from './transaction.ts';
 
-/** What a token account can pay, in smallest units. */
+/** Spendable amount of a token account, in smallest units. */
 export function spendableIn(account: RawAccount | null | undefined): bigint {
   const held = tokenAccountIn(account);
   return held?.usable ? held.amount : 0n;
 }
 
-/** Lamports above what a wallet must keep. */
+/** Lamports above a wallet's minimum. */
 export const spendableLamports = (wallet: RawAccount | null | undefined): bigint =>
   wallet && wallet.lamports > walletRent ? wallet.lamports - walletRent : 0n;
 
-/** In three of four recent slots, transactions on these accounts offered no more. */
+/** In three of four recent slots, transactions on these accounts offered at most this. */
 const percentile = 0.75;
-/** What is offered rises so many times with each attempt that has died before. */
+/** Factor of the offer per dead attempt. */
 const rise = 4n;
 const risesMax = 16;
 
 interface Asking {
-  /** Of the same transfer, none of which has landed. */
+  /** Earlier attempts of the same transfer, none of which landed. */
   readonly attemptsBefore?: number;
   readonly signal?: AbortSignal;
 }
 
 /**
- * What to offer for a compute unit now, within the configured bounds. Of two nodes the lower one's word counts, of three the middle one's:
- * none makes it dear alone.
+ * Current price per compute unit, within the configured bounds. Of two nodes the lower answer counts, of three the median: no node can
+ * raise it alone.
  * @param accounts that the transaction writes to
  * @throws ChainUnavailable
  */
@@ -61,15 +61,15 @@ const inOrder = (prices: readonly bigint[]): readonly bigint[] =>
 
 const microLamports = 1_000_000n;
 
-/** The most lamports that a transaction can cost, without rent. */
+/** Maximum cost of a transaction in lamports, without rent. */
 export const feeOf = (units: number, price_microLamports: bigint, signatures: number): bigint =>
   signatureFee * BigInt(signatures) + (BigInt(units) * price_microLamports + microLamports - 1n) / microLamports;
 
 /**
- * Runs a message without sending it.
- * @param signers how many sign it
+ * Simulates a message.
+ * @param signers number of signatures
  * @returns the compute units that it used
- * @throws PayoutBlocked when it would fail
+ * @throws PayoutBlocked if it would fail
  */
 export async function rehearse(node: ChainNode, message: Uint8Array, signers: number, asOf: AsOf): Promise<number> {
   const unsigned = wireOf(message, new Array<Uint8Array>(signers).fill(new Uint8Array(signature_bytes)));
@@ -79,9 +79,9 @@ export async function rehearse(node: ChainNode, message: Uint8Array, signers: nu
 }
 
 /**
- * Why a receiver cannot take a token, and what to do; undefined when it can. Money that is sent to the wallet of a token account, or of a
- * program's data, is lost: nobody can sign for it. What exists and belongs to the system program is a wallet, also where no key exists
- * for it (vaults of several owners). What does not exist yet is one only if a key can exist for it.
+ * Returns why a receiver cannot receive a token, and what to do; undefined if it can. Money sent to the wallet of a token account, or of a
+ * program's data, is lost: nobody can sign for it. An existing account of the system program is a wallet, even without a key (multisig
+ * vaults). An account that does not exist yet is one only if a key can exist for it.
  * @param held its account for the token
  */
 export function obstacle(

@@ -1,16 +1,16 @@
-/** The references that payouts bear. Anybody can name a key in a transaction: what nobody can guess, nobody names beforehand. */
+/** References of payouts. Anyone can name a key in a transaction, so a reference must not be predictable. */
 import { createHmac } from 'node:crypto';
 import { PublicKey } from '@solana/web3.js';
 import { assert } from '../../../../domain/decider.ts';
 import type { TransferOrder } from '../../ports.ts';
 import { referenceOf } from './transaction.ts';
 
-/** @throws Error for an order that says not what it is for */
+/** @throws Error for an order without its reference */
 export type PayoutReference = (order: Pick<TransferOrder, 'reference' | 'referenceOrdinal'>) => string;
 
 /**
- * With an ordinal, an HMAC-SHA256 of what the transfer is for: unknown to others until its transaction was sent, and another one after
- * each transaction that the chain has seen. Without one, the public reference of payments that were created before there were secret ones.
+ * With an ordinal: an HMAC-SHA256 of the transfer's reference, unknown to others before its transaction, and different after each
+ * transaction on the chain. Without one: the public reference of payments created before secret ones.
  * @param key null on an instance that prepares nothing
  */
 export const createPayoutReference =

@@ -1,6 +1,6 @@
 /**
- * Moves tokens outside the catalogue from a deposit to the treasury, on an operator's word. The books do not count such tokens. Another account
- * than the treasury pays the fees, so that no transaction of the treasury is missing in the log.
+ * Moves tokens outside the catalogue from a deposit to the treasury, for an operator. The books do not count such tokens. Another account
+ * than the treasury pays the fees, so the log lacks no transaction of the treasury.
  */
 import { setTimeout } from 'node:timers/promises';
 import { base58 } from '@scure/base';
@@ -32,10 +32,10 @@ export interface RecoveryDeps {
 }
 
 /**
- * Recovers one token account after the other, and reports each when it is final. What was recovered is not found again, so an interrupted
+ * Recovers one token account after the other, and reports each when it is final. Recovered accounts are not found again, so an interrupted
  * recovery can be repeated.
  * @param feePayerKey key as wallets export it, in base58
- * @throws Error with what to do; PayoutBlocked when a transfer would fail
+ * @throws Error with what to do; PayoutBlocked if a transfer would fail
  */
 export const createRecovery =
   (deps: RecoveryDeps): NonNullable<DepositSweep['recoverTokens']> =>
@@ -86,7 +86,7 @@ async function* recoverTokens(
     }, signal);
   }
 
-  /** Nodes do not send again: the bytes are sent until they land. */
+  /** Nodes do not resend: the bytes are sent until they land. */
   async function landed(hash: string, bytes: string): Promise<void> {
     for (let looks = 0; looks < looksMax; looks += 1) {
       const { status } = await rpc.answer((node) => statusOf(node, hash), signal);
