@@ -1,4 +1,4 @@
-/** The role `signer`: the treasury's keys in a process of their own, which believes neither those that ask it nor what they write. */
+/** The role `signer`: the treasury's keys in a separate process, which trusts neither its callers nor their records. */
 import { eventCodec } from '../commands/codec.ts';
 import { createHandle } from '../commands/handle.ts';
 import { type Clock, Unavailable } from '../commands/ports.ts';
@@ -34,7 +34,7 @@ export interface SignerProcess {
 
 const askChains_ms = 3_000;
 
-/** @throws ConfigError, NodeNotStarted, and when the port is taken */
+/** @throws ConfigError, NodeNotStarted, and if the port is in use */
 export async function startSigner(config: Config, clock: Clock): Promise<SignerProcess> {
   const { server: listening } = config.signing;
   assert(listening !== null && config.eventStoreUrl !== null, 'configuration says where a signer listens and reads');
@@ -103,12 +103,12 @@ export async function startSigner(config: Config, clock: Clock): Promise<SignerP
   }
 }
 
-/** It reads what is ordered; what the treasury owes besides, whoever asks for signatures looks at. */
+/** It reads orders; its caller checks what else the treasury owes. */
 const asksNobody = async (): Promise<never> => {
   throw new Unavailable('a signer knows no read models');
 };
 
-/** It serves nobody's payments: it gives no address out and watches none. */
+/** It serves no payments: it assigns no address and watches none. */
 const needsNothing = {
   takeOwners: async () => {
     throw new Unavailable('a signer gives no deposit out');
@@ -125,7 +125,7 @@ function ownersOf({ treasuries }: Config): (() => DepositOwner) | null {
   return ownerOf ? () => ownerOf(randomIds.secret()) : null;
 }
 
-/** Every question and what became of it, for whoever reads along; a refusal is one that an operator should see. */
+/** Logs every request with its outcome; raises an alarm for refusals that concern an operator. */
 function teller({ logger, alarm }: Telemetry): (line: Told) => void {
   return ({ refused, failure, ...line }) => {
     if (refused && refused.refused !== 'unavailable')

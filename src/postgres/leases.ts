@@ -122,7 +122,7 @@ export function openLeases({ database, clock, silence_ms = silenceUsual_ms }: Le
 
   async function release(on: Session, name: string): Promise<void> {
     if (on.lost.aborted) return;
-    // When unlocking fails, ending the session releases all its locks.
+    // If unlocking fails, ending the session releases all its locks.
     await locks(on, 'pg_advisory_unlock', name).catch(() => on.end());
     on.held.delete(name);
   }
@@ -155,7 +155,7 @@ export function openLeases({ database, clock, silence_ms = silenceUsual_ms }: Le
   };
 }
 
-/** A key of 64 bits stands in two columns. */
+/** A 64-bit key occupies two columns. */
 const countPresent = `SELECT count(*)::integer AS present
    FROM pg_locks, LATERAL (SELECT hashtextextended($1, 0) AS key) AS wanted
   WHERE locktype = 'advisory' AND mode = 'ShareLock' AND granted AND objsubid = 1

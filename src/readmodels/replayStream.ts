@@ -1,4 +1,4 @@
-/** One stream, event by event, and what each of them changed. */
+/** One stream, event by event, with the changes of each. */
 import { ChainBroken, type Codec, linkOf, type Tip, tipOf, verifyChain } from '../../commands/codec.ts';
 import type { EventStore } from '../../commands/ports.ts';
 import { type AsOf, upTo } from '../../domain/asOf.ts';
@@ -7,16 +7,16 @@ import { type Category, streams } from '../../domain/streams.ts';
 
 export interface StreamStep {
   readonly stored: StoredEvent;
-  /** What its successor names it by. */
+  /** Hash that the next event holds of it. */
   readonly link: string;
   /** False for an event of a type that this version does not know: it changes nothing. */
   readonly known: boolean;
   readonly changes: readonly Change[];
-  /** The state after it, as JSON: big numbers are texts, and secrets are left out. */
+  /** State after the event as JSON: big numbers are texts, and secrets are omitted. */
   readonly state: Json;
 }
 
-/** Null: it was not there, or is not there any more. */
+/** Null: absent. */
 export interface Change {
   readonly field: string;
   readonly before: string | null;
@@ -33,9 +33,9 @@ interface Deps {
 }
 
 /**
- * Page by page, its hash chain checked: of a long stream no more than a page and one state are in memory.
- * @param until null for all of it
- * @throws ChainBroken, Unavailable; Error for a name that is of no category
+ * Page by page, with its hash chain checked: even of a long stream only a page and one state are in memory.
+ * @param until null for the whole stream
+ * @throws ChainBroken, Unavailable; Error for a name of no category
  */
 export async function* replayStream(
   { store, codec }: Deps,
@@ -71,7 +71,7 @@ function deciderOf(stream: string): Decider<unknown, never> {
   return streams[category as Category].decider;
 }
 
-/** Encrypted or not: whoever reads over somebody's shoulder sees none. */
+/** Secret fields, encrypted or not: the output may be seen by others. */
 const secret = /^(idSalt|webhookSecret|ciphertext|formerKeys)$/;
 const hidden = '(a secret)';
 
@@ -94,7 +94,7 @@ function changesOf(before: Json, after: Json): readonly Change[] {
   });
 }
 
-/** `payins[0].phase`, and the value as text. What is empty has no leaves but is there. */
+/** Leaf values with paths like `payins[0].phase`. An empty container counts as a leaf. */
 function leaves(value: Json, path = '', into = new Map<string, string>()): ReadonlyMap<string, string> {
   if (value === null) return into;
   if (typeof value !== 'object') return into.set(path, String(value));

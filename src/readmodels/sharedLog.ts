@@ -1,14 +1,14 @@
-/** One subscription for all who follow the log's end: each event is read, and its seal checked, once for all of them. */
+/** One subscription for all followers of the log's end: each event is read, and its seal checked, once for all of them. */
 import type { Batch, EventStore } from '../../commands/ports.ts';
 import type { StoredEvent } from '../../domain/decider.ts';
 
-/** So many of the newest events are kept for those who are busy. Who falls behind them reads by himself, until he has caught up. */
+/** Number of newest events kept for busy followers. A follower that falls behind them reads separately until it has caught up. */
 const keptDefault = 10_000;
 
 /**
- * The same as `store.all`. Each reader catches up by himself; who has come to the end shares what comes next.
- * A subscription that breaks is told to all who share it.
- * @param keptMax events that are kept; a batch of the store comes on top
+ * Same interface as `store.all`. Each reader catches up separately; readers at the end share the next events. A broken subscription is
+ * reported to all of its readers.
+ * @param keptMax kept events, plus one batch of the store
  */
 export function sharedLog(store: Pick<EventStore, 'all'>, keptMax = keptDefault): Pick<EventStore, 'all'> {
   const tails = new Map<string, Tail>();
@@ -37,7 +37,7 @@ export function sharedLog(store: Pick<EventStore, 'all'>, keptMax = keptDefault)
           after = batch.position;
           ({ live } = batch);
           yield batch;
-          // Not before: whoever was told that more comes waits for it.
+          // Not before: a reader that expects more events waits for them.
           if (live && (tails.get(of)?.has(after) ?? true)) break;
         }
         if (live && after !== null && !signal.aborted && !tails.has(of)) openTail(of, prefixes, after);
@@ -48,15 +48,15 @@ export function sharedLog(store: Pick<EventStore, 'all'>, keptMax = keptDefault)
 
 type Tail = ReturnType<typeof createTail>;
 
-/** The newest batches of one subscription, and those who read them. */
+/** Newest batches of one subscription, and their readers. */
 function createTail(after: bigint, keptMax: number, ended: () => void) {
   const stop = new AbortController();
   const kept: Batch[] = [];
   let kept_events = 0;
-  /** Everything behind this position is kept. */
+  /** Everything after this position is kept. */
   let begin = after;
   let end = after;
-  /** How many batches came before the first that is kept. */
+  /** Number of batches before the first kept one. */
   let dropped = 0;
   let readers = 0;
   let over = false;
@@ -88,10 +88,10 @@ function createTail(after: bigint, keptMax: number, ended: () => void) {
   return {
     has: (position: bigint): boolean => !over && !stop.signal.aborted && position >= begin && position <= end,
 
-    /** Reads on until nobody reads what it keeps, or the subscription breaks. */
+    /** Reads on until no reader uses its batches, or the subscription breaks. */
     async fill(from: Pick<EventStore, 'all'>, prefixes: readonly string[]): Promise<void> {
       try {
-        // In an empty log nothing has a position yet.
+        // An empty log has no positions yet.
         const options = { after: after === 0n ? null : after, prefixes, signal: stop.signal };
         for await (const batch of from.all(options)) {
           keep(batch);
@@ -105,7 +105,7 @@ function createTail(after: bigint, keptMax: number, ended: () => void) {
       tell();
     },
 
-    /** All that has come meanwhile is one batch. Ends when what is next is not kept any more. @throws what broke the subscription */
+    /** Merges all new events into one batch. Ends when the next one is no longer kept. @throws the error that broke the subscription */
     async *read(position: bigint, signal: AbortSignal): AsyncGenerator<Batch> {
       readers += 1;
       signal.addEventListener('abort', tell, { once: true });
@@ -130,7 +130,7 @@ function createTail(after: bigint, keptMax: number, ended: () => void) {
   };
 }
 
-/** One that only tells of a position takes its place as well. */
+/** A batch with only a position counts as well. */
 const weightOf = ({ events }: Batch): number => Math.max(1, events.length);
 
 function firstBehind(batches: readonly Batch[], position: bigint): number {
@@ -138,7 +138,7 @@ function firstBehind(batches: readonly Batch[], position: bigint): number {
   return at + 1;
 }
 
-/** Who joins may stand in the midst of a batch. */
+/** A joining reader may be in the middle of a batch. */
 const eventsBehind = (batches: readonly Batch[], position: bigint): readonly StoredEvent[] =>
   batches.flatMap(({ events }) =>
     (events[0]?.position ?? 0n) > position ? events : events.filter((each) => each.position > position),

@@ -1,4 +1,4 @@
-/** What pays for each kind of transfer, proven by the signer's own nodes: the money came in, to a deposit of ours, and is enough. */
+/** Funding of each kind of transfer, proven by the signer's own nodes: the money arrived at a deposit of ours, and is enough. */
 import type { Ingester } from '../../commands/chainPorts.ts';
 import { currentState } from '../../commands/handle.ts';
 import type { Clock } from '../../commands/ports.ts';
@@ -111,7 +111,7 @@ export function createBacking(deps: BackingDeps): Backing {
     const book = await currentState(handle, addressBook, addressBookInstance);
     const entry = usableAddress(book, { chainId, address, memo: memo ?? undefined }, clock.now());
     if (isRefusal(entry)) throw notOrdered(entry.message);
-    // Where the book knows one memo for an address, leaving it out is a way for operators to name it: not for what is signed.
+    // Operators may omit the memo if the book has exactly one for an address; a signed order may not.
     if (entry.memo !== memo) throw notOrdered(`the address book has ${address} with ${entry.memo}, and not without`);
     return ofTreasury;
   }

@@ -1,4 +1,4 @@
-/** The way to the event store: always to its leader, given up when it is lost or silent, and known to be there or not. */
+/** Connection to the event store: always to its leader, dropped when it is lost or silent, with a known availability. */
 
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -24,7 +24,7 @@ import { isConnectionLoss, isDamaged, leaderOf, NoLeader, reasonOf, Silent, unus
 import { createHearing, type Hearing, readCall, type Wanted } from './read.ts';
 
 export interface WaysOptions {
-  /** `host:port` or `unix:/path`; several, or with `discover`: nodes that are asked who leads. */
+  /** `host:port` or `unix:/path`; several, or with `discover`: nodes that are queried for the leader. */
   readonly targets: readonly string[];
   readonly discover: boolean;
   readonly credentials: ChannelCredentials;
@@ -36,11 +36,11 @@ export interface WaysOptions {
 type ClientOf<C> = new (address: string, credentials: ChannelCredentials, options: ClientOptions) => C;
 
 export interface Ways {
-  /** A client of the node that leads, as far as is known. @throws NoLeader */
+  /** A client of the leading node, as far as is known. @throws NoLeader */
   clientOf<C extends GrpcClient>(Kind: ClientOf<C>): Promise<C>;
-  /** Tell how a call of a client ended: a lost one is not taken again, and where the leader is, is gone to. */
+  /** Reports a call's failure: a lost client is not reused, and a new leader's address is followed. */
   failed(client: GrpcClient, error: unknown): void;
-  /** Closes the connection in use, if there is one, with all that runs over it. */
+  /** Closes the current connection, if there is one, with all its calls. */
   drop(): void;
   close(): void;
 }
@@ -51,14 +51,14 @@ interface Way {
   readonly clients: Map<unknown, GrpcClient>;
 }
 
-/** The official client's: the largest event and more. */
+/** The official client's limit: more than the largest event. */
 const receivedMost_bytes = 17 * 1024 * 1024;
-/** A node that is back is found soon. */
+/** Short, so a restarted node is found soon. */
 const reconnect_ms = { first: 100, most: 500 };
 
 /**
- * Opens the way to the store's leader, in place of the official client's own: one connection for each node, kept while it reconnects. The
- * official client opens a connection for each failed call, and each stays open: 26 after one outage.
+ * Opens connections to the store's leader, instead of the official client: one connection per node, kept while it reconnects. The official
+ * client opens a connection for each failed call, and each stays open: 26 after one outage.
  */
 export function createWays(options: WaysOptions): Ways {
   const { targets, discover, credentials } = options;
@@ -76,7 +76,7 @@ export function createWays(options: WaysOptions): Ways {
     return channel;
   };
 
-  /** One that waits to connect again is kept: closed, it would connect all the same (grpc-js 1.14.7). */
+  /** Keeps a connection that waits to reconnect: closed, it would reconnect anyway (grpc-js 1.14.7). */
   function release(target: string): void {
     const channel = channels.get(target);
     const state = channel?.getConnectivityState(false);
@@ -175,15 +175,15 @@ const channelOptions = ({ pingEvery_ms, pingTimeout_ms }: WaysOptions) => ({
 
 export interface OpenClient {
   readonly client: EventStoreDBClient;
-  /** Ends every call, and the connection in use: the next call looks for the leader anew. */
+  /** Ends every call, and the current connection: the next call searches the leader again. */
   drop(): void;
   close(): Promise<void>;
 }
 
-/** A node that stands still is noticed by pings, and one that is asked who leads is not waited for. The URL's own settings win. */
+/** Pings detect a frozen node, and a query for the leader has a timeout. The URL's own settings take precedence. */
 const defaults = { keepAliveInterval: 5_000, keepAliveTimeout: 3_000, gossipTimeout: 2 };
 
-/** @throws RangeError for an address that cannot be used: what is wrong with EVENTSTORE_URL, and nothing secret of it */
+/** @throws RangeError for an unusable address: the problem with EVENTSTORE_URL, without secrets */
 export function openClient(url: string): OpenClient {
   const address = named(() => storeAddress(url));
   const { user, options } = address;
@@ -226,7 +226,7 @@ function waysOf(address: StoreAddress): Ways {
   });
 }
 
-/** -1 switches pings off. */
+/** -1 disables pings. */
 const orNever = (ms: number): number => (ms < 0 ? Number.MAX_VALUE : ms);
 
 function credentialsOf({ options }: StoreAddress) {
@@ -262,14 +262,14 @@ function named<T>(read: () => T): T {
 const probePause_ms = 200;
 
 /**
- * Knows whether the store answers. While it does not, callers are turned away at once instead of being sent into a
- * timeout, and one probe finds out when it is back.
+ * Availability of the store. While it is unavailable, callers are refused at once instead of waiting for a timeout, and one probe detects
+ * its return.
  */
 export interface Reachability {
   readonly up: boolean;
-  /** Tell that a call lost its connection. */
+  /** Reports that a call lost its connection. */
   lost(): void;
-  /** Resolves true as soon as the store is up, false when `within_ms` have passed. */
+  /** Resolves true as soon as the store is available, false after `within_ms`. */
   whenUp(within_ms: number): Promise<boolean>;
   close(): void;
 }
@@ -287,7 +287,7 @@ export function createReachability(probe: () => Promise<unknown>): Reachability 
         down = null;
         return;
       } catch {
-        // Still away; the next probe follows.
+        // Still unavailable; the next probe follows.
       }
     }
   }
@@ -316,21 +316,21 @@ export function createReachability(probe: () => Promise<unknown>): Reachability 
   };
 }
 
-/** The official client and what is known of the way to its server. */
+/** The official client and the state of its connection. */
 export interface Connection extends Hearing {
   readonly client: EventStoreDBClient;
   readonly reach: Reachability;
-  /** For messages: without the user and password a connection string may hold. */
+  /** For messages: without the user and password of the connection string. */
   readonly server: string;
-  /** Aborts when calls are sent another way from now on: what was opened before is to be opened anew. */
+  /** Aborts when calls use another connection from now on: older subscriptions must be reopened. */
   readonly left: AbortSignal;
-  /** Tell of a failure that lost the connection, or found another leader: the client goes another way by itself. */
+  /** Reports a failure that lost the connection, or found another leader: the client then reconnects. */
   moved(): void;
-  /** @throws Unavailable when the store is known to be away: nothing has been sent */
+  /** @throws Unavailable if the store is known to be unavailable: nothing has been sent */
   mustBeUp(): void;
   /**
-   * What is asked for; nothing of a stream that is not there.
-   * @param limit_ms default: the patience of this connection. @throws Unavailable when the store cannot be reached, or takes longer
+   * Reads the wanted events; none for a missing stream.
+   * @param limit_ms default: the timeout of this connection. @throws Unavailable if the store cannot be reached, or after the timeout
    */
   read(wanted: Wanted, limit_ms?: number): Promise<readonly StoredEvent[]>;
   close(): Promise<void>;
@@ -338,11 +338,11 @@ export interface Connection extends Hearing {
 
 export interface Patience {
   readonly read_ms: number;
-  /** How long calls may wait while nothing at all comes from the server. */
+  /** Maximum wait of calls while nothing at all arrives from the server. */
   readonly silence_ms: number;
 }
 
-/** The first calls after a broken connection, or to a node that has just ceased to lead, may fail once more. */
+/** The first calls after a broken connection, or to a node that has just lost leadership, may fail once more. */
 const triesMost = 3;
 
 export function connect(url: string, { read_ms, silence_ms }: Patience): Connection {
@@ -370,7 +370,7 @@ export function connect(url: string, { read_ms, silence_ms }: Patience): Connect
     }
   }
 
-  /** Any answer will do, also a refusal. */
+  /** Any answer will do, including a refusal. */
   const probe = () =>
     ask(lastOfAll).catch((error) => {
       if (isConnectionLoss(error) || error instanceof Unavailable) throw error;
@@ -391,7 +391,7 @@ export function connect(url: string, { read_ms, silence_ms }: Patience): Connect
         const refused = unusable(error);
         if (!isConnectionLoss(error)) throw refused ?? error;
         moved();
-        // Whoever has waited in silence once waits no longer.
+        // After one silent wait it does not wait again.
         if (tries < triesMost && !(error instanceof Silent)) continue;
         reach.lost();
         throw (
@@ -422,5 +422,5 @@ export function connect(url: string, { read_ms, silence_ms }: Patience): Connect
   };
 }
 
-/** The log's last event, if there is one, as its leader has it. */
+/** The log's last event, if there is one, from its leader. */
 export const lastOfAll: Wanted = { stream: null, backwards: true, max: 1 };

@@ -87,7 +87,7 @@ interface DeletionOptions extends ExpectedOptions {
   getStreamIdentifier(): Parameters<typeof streamName>[0];
 }
 
-/** Runs a soft or hard deletion; both are answered with the position of the event that records it. */
+/** Runs a soft or hard deletion; both are answered with the position of the recording event. */
 async function remove(
   writer: Writer,
   kind: 'delete' | 'tombstone',

@@ -28,8 +28,8 @@ import { type Tell, troubleOf } from './trouble.ts';
 import { type Bell, isHidden } from './writer.ts';
 
 /**
- * Waits for the log to grow. Between two waits nothing is missed: what was rung meanwhile is remembered.
- * A subscription reads the log itself each time; it keeps no queue that a slow client could fill.
+ * Waits for the log to grow. A signal between two waits is remembered. A subscription reads the log itself each time; it has no queue that
+ * a slow client could fill.
  */
 function growth({ grown, out }: Reading) {
   let rung = false;
@@ -53,8 +53,8 @@ function growth({ grown, out }: Reading) {
 }
 
 /**
- * Everything after the start, in order. A filtered subscription is also told how far the log was looked through: after each
- * interval, and before `caughtUp`. A subscriber that falls a page behind catches up again.
+ * Everything after the start, in order. A filtered subscription also gets its progress: after each interval, and before `caughtUp`. A
+ * subscriber that falls a page behind catches up again.
  */
 export async function subscribeToLog(reading: Reading, { from, filter: wanted }: ReadRequest): Promise<void> {
   const { storage, out, present, filter } = reading;
@@ -100,7 +100,7 @@ export async function subscribeToLog(reading: Reading, { from, filter: wanted }:
   }
 }
 
-/** Everything after a revision. Catching up heeds the stream's metadata; live events come whatever it says. */
+/** Everything after a revision. Catching up respects the stream's metadata; live events ignore it. */
 export async function subscribeToStream(reading: Reading, stream: string, from: ReadRequest['from']): Promise<void> {
   const { storage, out, present } = reading;
   if (streamState(storage, stream) === 'tombstoned') throw streamDeleted(stream);
