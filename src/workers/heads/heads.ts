@@ -1,9 +1,9 @@
 /**
- * Signs heads: follows the log, and every so many events or minutes puts what moved into the tree and signs its root.
+ * Signs heads: follows the log, and periodically (by events or minutes) updates the tree and signs its root.
  *
- * A head is appended inside the change of the tree. Crash before the append: nothing happened. Between the append and the commit: the tree
- * is older than the newest head, and comes to that very position before anything is signed, where its root must be the one that was signed.
- * After the commit: both stand.
+ * A head is appended within the change of the tree. Crash before the append: nothing happened. Between the append and the commit: the tree
+ * is older than the newest head, and must reach exactly that position with the signed root before anything is signed. After the commit:
+ * both are stored.
  */
 import type { Handle } from '../../../commands/handle.ts';
 import type { Anchoring } from '../../../commands/heads/anchor.ts';
@@ -26,18 +26,18 @@ export interface HeadsDeps extends HeadsReading {
   readonly tree: TreeStore;
   readonly clock: Clock;
   readonly keys: () => Promise<HeadKeys>;
-  /** What comes first. */
+  /** Whichever is reached first. */
   readonly every: { readonly events: number; readonly duration_ms: number };
   readonly tellBroken: TellBroken;
-  /** The log is not what a head says of it. */
+  /** The log differs from a head. */
   readonly alarm: (message: string) => void;
   readonly failed: (error: unknown) => void;
 }
 
 const round_ms = 5_000;
-/** After failures in a row: each one reads again what no head covers. */
+/** Maximum pause after consecutive failures: each one reads all uncovered events again. */
 const pauseMax_ms = 5 * minute_ms;
-/** Reading a whole log again at once would find the same. */
+/** Pause after a mismatch: reading the whole log again at once would find the same. */
 const mismatch_ms = 15 * minute_ms;
 const prefixes = coveredCategories.map((category) => `${category}-`);
 
@@ -63,25 +63,25 @@ export async function followForHeads(deps: HeadsDeps, signal: AbortSignal): Prom
   }
 }
 
-/** What a process knows of the tree while it is the one that signs. */
+/** State of the tree in the signing process. */
 export interface Held {
   readonly crown: Crown;
-  /** What the tree stands for; null for an empty one. */
+  /** Position of the tree; null for an empty one. */
   progress: Progress | null;
-  /** What is read and not in the tree yet. */
+  /** Events read and not in the tree yet. */
   moves: Moves;
   readTo: bigint | null;
-  /** When the first of these moves was read. */
+  /** Time of the first of these events. */
   since_ms: number | null;
-  /** Behind its position heads are signed. */
+  /** Newest head: signing continues after its position. */
   readonly newest: HeadSigned | null;
-  /** Whether the tree at that position is to have the newest head's root; then it is still before it. */
+  /** True if the tree at that position must have the newest head's root, and has not reached it yet. */
   compares: boolean;
-  /** Whether all of the tree came from the log in this go. */
+  /** True if the whole tree was built from the log in this run. */
   readonly anew: boolean;
 }
 
-/** The log, read from its first event on, is not what the newest head was signed for. */
+/** The log, read from its first event on, differs from the one that the newest head was signed for. */
 class LogDiffers extends Error {
   override readonly name = 'LogDiffers';
   constructor({ number, position }: HeadSigned) {
@@ -91,7 +91,7 @@ class LogDiffers extends Error {
   }
 }
 
-/** Believes of the tree what a head vouches for; else begins an empty one. */
+/** Trusts the tree as far as a head proves it; otherwise begins an empty one. */
 export async function open(deps: HeadsDeps): Promise<Held> {
   const newest = await newestHead(deps);
   const same = newest !== null && String(newest.categories) === String(coveredCategories);
@@ -124,7 +124,7 @@ const isOf = (head: HeadSigned, { streams, events }: Progress, crown: Crown): bo
 
 const rootIn = (crown: Crown): string => crown.root().hash.toString('hex');
 
-/** Reads to the log's end, and signs what is due. @throws LogDiffers, TreeDamaged, TreeMoved, HeadKeyMissing, Unavailable */
+/** Reads to the log's end, and signs a due head. @throws LogDiffers, TreeDamaged, TreeMoved, HeadKeyMissing, Unavailable */
 export async function signHeads(deps: HeadsDeps, held: Held, signal: AbortSignal): Promise<void> {
   const { store, clock, every } = deps;
   const end = held.compares && held.newest ? BigInt(held.newest.position) : null;
@@ -143,7 +143,7 @@ export async function signHeads(deps: HeadsDeps, held: Held, signal: AbortSignal
   if (held.since_ms !== null && epochMs(clock.now()) - held.since_ms >= every.duration_ms) await advance(deps, held);
 }
 
-/** What was kept may be at fault; what was read from the first event on is not. */
+/** A stored tree may be wrong; one built from the first event on is not. */
 const differs = ({ anew, newest }: Held): Error =>
   anew && newest
     ? new LogDiffers(newest)
@@ -168,21 +168,21 @@ async function advance(deps: HeadsDeps, held: Held): Promise<void> {
   Object.assign(held, { progress: next, moves: createMoves(tellBroken), since_ms: null });
 }
 
-// Follows the anchors of heads: one is ordered when it is due, told once it is on its chain, and missed when none comes.
+// Follows the anchors of heads: orders a due one, records a final one, and raises an alarm for a missing one.
 
 export interface AnchorsDeps {
   readonly anchoring: Anchoring;
   readonly clock: Clock;
   readonly every_ms: number;
-  /** None has come for too long. */
+  /** No anchor has been recorded for too long. */
   readonly alarm: (message: string) => void;
-  /** How old the newest one is. */
+  /** Age of the newest anchor. */
   readonly observe: (age_ms: number) => void;
   readonly failed: (error: unknown) => void;
 }
 
 const anchorRound_ms = minute_ms;
-/** Beyond twice the time from one to the next. */
+/** Delay allowed beyond twice the interval. */
 const patience_ms = hour_ms;
 
 /** Until the signal aborts. On one instance at a time: the caller holds a lease. */
@@ -199,7 +199,7 @@ export async function followForAnchors(deps: AnchorsDeps, signal: AbortSignal): 
     }
     const now_ms = epochMs(clock.now());
     observe(now_ms - anchored_ms);
-    // What came due while nobody ran is ordered soon.
+    // An anchor that was due during downtime is ordered soon.
     if (now_ms - Math.max(anchored_ms, began_ms) > 2 * every_ms + patience_ms)
       alarm('no head was put on the chain for too long: see why the operation anchor-… waits');
     await clock.sleep(anchorRound_ms, signal);

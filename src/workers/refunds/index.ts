@@ -1,4 +1,4 @@
-/** Orders of refunds and payers' words about them, with their needs filled in: for requests, and for the operator's tools. */
+/** Commands for refunds and refund addresses with their dependencies: for requests, and for the operator's tools. */
 import { createRefundAddresses, type RefundAddresses } from '../../../commands/refundAddress.ts';
 import { createRefunds, type Refunds } from '../../../commands/refunds.ts';
 import { addressBook } from '../../chains/families.ts';

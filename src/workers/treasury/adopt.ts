@@ -1,6 +1,6 @@
 /**
- * An operator records what a transaction was that the log does not know; then the account goes on. Each is one append to the treasury's
- * stream: stopped half-way, it is run again, and what is recorded is not recorded again.
+ * An operator records an unknown transaction; then the account resumes. Each is one append to the treasury's stream: an interrupted run is
+ * repeated, and recorded ones are not recorded again.
  */
 
 import type { AccountHistory, AccountTransaction, Change } from '../../../commands/accountHistory.ts';
@@ -30,22 +30,24 @@ export interface AdoptDeps {
   readonly history: Pick<AccountHistory, 'finality' | 'withNonce'>;
   readonly owners: TransferOwners;
   readonly addresses: AddressBook;
-  /** Transfers of an asset and amount, in whole tokens, that are not made yet. @throws Unavailable */
-  /** How far payins are read for good on all chains, in their own time; null where one has not been read yet. */
+  /** Unfinished transfers of an asset and amount, in whole tokens. @throws Unavailable */
+  /** Chain time up to which final payins are read on all chains; null if one has not been read yet. */
   readonly payinsReadTo: () => Promise<Instant | null>;
   readonly openTransfers: (asset: string, amount: string) => Promise<readonly TransferKey[]>;
 }
 
 export interface Adopting {
   readonly reason: string;
-  /** Whom it paid is not whom we owe, though receiver, token and amount are the same. */
+  /** The receiver is not one of ours, although receiver, token and amount are equal. */
   readonly notAPayout?: boolean;
 }
 
-/** A transaction that can be adopted: some node shows it. */
+/** An adoptable transaction: some node returns it. */
 export type Shown = UnknownTransaction & { readonly transaction: AccountTransaction };
 
-/** @returns whether it was recorded now. Refused while nodes may still undo it, and while something is owed that it seems to have paid */
+/**
+ * @returns true if it was recorded now. Refused while nodes may still undo it, and while it seems to have paid something that is still owed
+ */
 export async function adopt(
   deps: AdoptDeps,
   stranger: Shown,
@@ -72,7 +74,7 @@ export async function adopt(
   return isRefusal(handled) ? handled : handled.appended > 0;
 }
 
-/** An old copy of the log learns of payments that are paid only as it reads the chains again: what this paid may not be owed yet. */
+/** An old copy of the log learns of paid payments only by reading the chains again: a payment of this transaction may not be owed yet. */
 async function unlessPayinsAreRead(
   { payinsReadTo }: AdoptDeps,
   { txHash, time, succeeded, changes }: AccountTransaction,
@@ -86,7 +88,7 @@ async function unlessPayinsAreRead(
   );
 }
 
-/** What is owed to somebody who got just that from the transaction, and could be sent to him again. */
+/** Unfinished transfer to a receiver that got exactly this from the transaction, and could be paid again. */
 export async function paidBy(
   { owners, rail, addresses, openTransfers }: Pick<AdoptDeps, 'owners' | 'rail' | 'addresses' | 'openTransfers'>,
   { changes, succeeded }: AccountTransaction,
@@ -121,7 +123,7 @@ export function assetOf(chainId: ChainId, asset: string): AssetRef | undefined {
   return asset === coinAddress ? coinOf(chainId) : tokenAt(chainOf(chainId), asset);
 }
 
-/** Of transactions with a nonce, as many nodes as must agree have to say so: what they disprove could have paid. */
+/** For transactions with a nonce, the required number of nodes must agree: the attempts that they disprove could have paid. */
 async function unlessFinal(
   { rail, history }: AdoptDeps,
   { account, nonce, transaction }: Shown,
@@ -137,7 +139,7 @@ async function unlessFinal(
   return fate.kind === 'final' || fate.kind === 'short' || fate.kind === 'dead' ? undefined : wait;
 }
 
-/** As a chain is asked what became of it: like a cancel, a transfer of nothing, for what it moved is known. */
+/** In the form of a fate query: like a cancel, a transfer of nothing, because its effects are known. */
 function asSent(chainId: ChainId, account: string, nonce: bigint, { txHash, time }: AccountTransaction): Sent {
   const [token] = chainOf(chainId).tokens;
   assert(token !== undefined, 'every chain has a token');
@@ -145,7 +147,7 @@ function asSent(chainId: ChainId, account: string, nonce: bigint, { txHash, time
   return { ...numbered, hash: txHash, bytes: '', token, receiver: account, amount: '0', signedAt: time };
 }
 
-/** What it did, in a line: who got what. */
+/** Its effects in one line: receivers and amounts. */
 export function describe(
   chainId: ChainId,
   { changes, succeeded }: Pick<AccountTransaction, 'changes' | 'succeeded'>,

@@ -1,4 +1,4 @@
-/** What orders of withdrawals stand on. */
+/** Dependencies of withdrawal orders. */
 import type { BooksAccount, BooksDeps, Range, Recorded } from '../../../commands/books.ts';
 import { currentState } from '../../../commands/handle.ts';
 import type { PaidDeposit } from '../../../commands/sweeps/ports.ts';
@@ -30,7 +30,7 @@ import { sweepsWorker } from './sweeps.ts';
 import type { UnknownTransactionsDeps } from './unknownTransactions.ts';
 import type { WithdrawDeps } from './withdraw.ts';
 
-/** What a chain's treasury owes, as the read models have it. */
+/** Amounts that a chain's treasury owes, from the read models. */
 export const owedOn =
   (sql: Sql): OwedOn =>
   async (chainId, but) => {
@@ -47,7 +47,7 @@ export const owedOn =
 
 const inMicroUsd = (whole: bigint): bigint => whole * 10n ** BigInt(microUsdDecimals);
 
-/** Read models must know what was ordered a moment ago: they are waited for. */
+/** Waits for the read models, which must know recent orders. */
 export function withdrawals({ config, handle, clock, chains, database, caughtUp }: Core): WithdrawDeps {
   const coins = new Map(config.chains.map(({ chainId, coin }) => [chainId, coin]));
   const owed = owedOn(database);
@@ -72,9 +72,9 @@ export function withdrawals({ config, handle, clock, chains, database, caughtUp 
   };
 }
 
-// What the search for transactions that the log does not know stands on.
+// Dependencies of the search for unknown transactions.
 
-/** Read models must know what was signed a moment ago: they are waited for. */
+/** Waits for the read models, which must know recent signatures. */
 export function unknownTransactionsOn(
   core: Core,
   chainId: ChainId,
@@ -113,7 +113,7 @@ export function unknownTransactionsOn(
   };
 }
 
-// What the books of the treasury's accounts stand on, for the worker that watches them and for the operator's tool.
+// Dependencies of the treasury accounts' books, for the worker that watches them and for the operator's tool.
 
 const booksIdle_ms = 15_000;
 
@@ -161,12 +161,12 @@ export const booksWorkers = (core: Core): readonly RoleWorker[] =>
     idle_ms: booksIdle_ms,
   }));
 
-// Sweeps as this process can order them: no key is needed for that.
+// Sweeps that this process can order: no key is needed for that.
 
-/** Whose deposits are asked about: those that money came to lately, by command all. */
+/** Age of receipts that scheduled sweeps consider; the command considers all. */
 const lately_ms = 30 * 24 * hour_ms;
 
-/** Undefined for a chain that needs none, or is not served. @param lately leaves out what came longer ago */
+/** Undefined for a chain that needs none, or is not served. @param lately excludes older receipts */
 export function sweepDepsFor(
   { chains, config, workHandle: handle, clock, crash, database }: Core,
   chainId: ChainId,
@@ -186,7 +186,7 @@ export function sweepDepsFor(
   return { handle, clock, crash, by, sweep, coin, paid, readUnrecorded };
 }
 
-/** None where the configuration does not ask for it. */
+/** None unless configured. */
 export function sweepWorkers(core: Core): readonly RoleWorker[] {
   const { config, telemetry } = core;
   const { every_min, least_microUsd } = config.sweeps;

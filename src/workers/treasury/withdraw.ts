@@ -1,4 +1,4 @@
-/** An operator sends money of the treasury to an address of the book, or to another account of the treasury by way of one. */
+/** An operator sends treasury money to an address of the book, or through one to another treasury account. */
 
 import { hash } from 'node:crypto';
 import { currentState, type Handle } from '../../../commands/handle.ts';
@@ -25,22 +25,22 @@ import type { OperationOrdered } from '../../../domain/treasury/operationEvents.
 import { type OwedOn, takesWhatIsOwed } from '../payouts/unsettledAmounts.ts';
 import { type OperatorBy, operatorName } from './operations.ts';
 
-// A withdrawal as an operator types it, made into an order: what is not there, not allowed or not meant is refused here.
+// Converts an operator's withdrawal into an order: refuses what is missing, not allowed or inconsistent.
 
 export interface OrderDeps {
   readonly handle: Handle;
   readonly clock: Clock;
   readonly addresses: AddressBook;
-  /** Of the chains that are configured here. */
+  /** Rails of the configured chains. */
   readonly rails: ReadonlyMap<Chain['id'], PayoutRail>;
   readonly priceOf: (chainId: Chain['id']) => CoinPrice;
   readonly limits: WithdrawalLimits;
 }
 
 export interface WithdrawalLimits {
-  /** What may leave within a day on one operator's word, in millionths of a dollar. */
+  /** Daily limit of a single operator, in millionths of a dollar. */
   readonly approval_microUsd: bigint;
-  /** What the signer lets go in one transfer, in millionths of a dollar. */
+  /** The signer's limit per transfer, in millionths of a dollar. */
   readonly perTransfer_microUsd: bigint;
 }
 
@@ -53,18 +53,18 @@ export interface AskedWithdrawal {
   readonly to: string;
   readonly memo?: string | undefined;
   readonly reason: string;
-  /** It may take what payouts are owed. */
+  /** It may use money that payouts are owed. */
   readonly evenOwed?: boolean;
-  /** Though the same was ordered lately. */
+  /** Orders again although an equal order is recent. */
   readonly again?: boolean;
-  /** Of a rebalance: the chain on which our account is to be topped up in the end. */
+  /** For a rebalance: chain of our account that finally receives the money. */
   readonly towards?: string | undefined;
 }
 
-/** All but who has to approve it, which is decided last. */
+/** Everything except the approvals, which are decided last. */
 export type Asking = Omit<OperationOrdered, 'approvals'>;
 
-/** What an operator asked for, as it will stand in the log. Nothing is recorded yet. */
+/** The operator's request in the form of the log. Nothing is recorded yet. */
 export async function orderOf(deps: OrderDeps, asked: AskedWithdrawal, by: OperatorBy): Promise<Asking | Refusal> {
   const { clock, limits } = deps;
   const rail = railOf(deps, asked.chain);
@@ -105,7 +105,7 @@ export async function orderOf(deps: OrderDeps, asked: AskedWithdrawal, by: Opera
   };
 }
 
-/** @param chain its id, or what an operator typed */
+/** @param chain its id, or an operator's input */
 export function railOf({ rails }: Pick<OrderDeps, 'rails'>, chain: string | number): PayoutRail | Refusal {
   const id = findChain(chain)?.id;
   return (id && rails.get(id)) ?? refuse('invalidRequest', `${chain} is no chain that is configured here`);
@@ -163,18 +163,18 @@ export interface WithdrawDeps extends OrderDeps {
 export interface Ordered {
   readonly id: string;
   readonly operation: Operation;
-  /** False when the same was ordered lately: nothing was done. */
+  /** False if an equal order is recent: nothing was done. */
   readonly isNew: boolean;
 }
 
-/** Equal withdrawals that are told apart, of all time. */
+/** Maximum equal withdrawals, ever. */
 const equalsMost = 1_000;
 
 /**
- * Orders a withdrawal. Everything is checked before: nothing is ever half done.
+ * Orders a withdrawal. Everything is checked before, so nothing is ever half done.
  *
- * Its id follows from what is asked and from how many equal ones there were: whoever repeats himself after a lost answer meets his own
- * order. Of two who ask at once for the same, one orders it and the other is told so.
+ * Its id follows from the request and the number of equal ones: a repetition after a lost answer finds the existing order. Of two equal
+ * concurrent requests, one orders it and the other is refused.
  */
 export async function withdraw(
   deps: WithdrawDeps,
@@ -207,8 +207,8 @@ export async function withdraw(
 }
 
 /**
- * Others may be ordered at the same time: the share of a day is taken before the order is recorded. A crash in between leaves the share
- * taken, which the same order, asked again, has already.
+ * Reserves the daily share before the order is recorded, because orders may be concurrent. A crash in between leaves the share reserved,
+ * and the repeated order has it already.
  */
 async function approvalsFor(
   { handle, clock, limits }: WithdrawDeps,
@@ -232,7 +232,7 @@ const isRecent = ({ leg, calledOff, ordered }: Operation, now: Instant): boolean
   calledOff === null && (leg.settled === null || epochMs(now) - epochMs(ordered.orderedAt) < day_ms);
 
 interface LastEqual {
-  /** Of the latest equal one; without one, the id that the first gets. */
+  /** Id of the latest equal one; without one, the id of the first. */
   readonly id: string;
   readonly operation: Operation | null;
   readonly nextId: string;
@@ -249,7 +249,7 @@ async function lastEqual(handle: Handle, order: Asking): Promise<LastEqual | Ref
   return refuse('conflict', `${equalsMost} equal withdrawals were ordered: say another amount`);
 }
 
-/** Short, for people type it. */
+/** Short, because people type it. */
 function idOf({ kind, chainId, account, token, receiver, receiverMemo, amount }: Asking, n: number): string {
   const parts = [kind, chainId, account, token.address, receiver, receiverMemo, amount, n];
   return hash('sha256', JSON.stringify(parts)).slice(0, 12);

@@ -21,18 +21,18 @@ import type { Worker } from '../engine.ts';
 export interface WebhookWorkerDeps {
   readonly due: (max: number, now: Instant) => Promise<readonly DueWebhook[]>;
   readonly send: SendWebhook;
-  /** Deliveries to one app under way at a time. */
+  /** Maximum concurrent deliveries to one app. */
   readonly perAppMax: number;
 }
 
 const concurrency = 128;
-/** Deliveries to one app under way at a time: one whose receiver does not answer, for ten seconds each, leaves room for others. */
+/** Maximum concurrent deliveries to one app: a receiver that does not answer, for ten seconds each, leaves room for others. */
 export const deliveriesPerAppMax = 16;
 
-/** Deliveries that are over stay in the list until the read models know of it. */
+/** Finished deliveries stay in the list until the read models have caught up. */
 const rememberedMax = 10_000;
 
-/** Tells apps of their payments. A payment's webhooks go out one after the other, those of different payments side by side. */
+/** Notifies apps of their payments. A payment's webhooks are sent one after the other, those of different payments concurrently. */
 export function createWebhookWorker({ due, send, perAppMax }: WebhookWorkerDeps): Worker<DueWebhook> {
   const over = boundedMap<true>(rememberedMax);
   return {
@@ -46,13 +46,13 @@ export function createWebhookWorker({ due, send, perAppMax }: WebhookWorkerDeps)
     async act({ eventRevision, ...delivery }) {
       const news = { ...delivery, ...sentByItself, eventRevision: eventRevision.toString() };
       await send(news, { cause: 'worker:webhooks' });
-      // Whoever claimed it: nobody sends it again.
+      // Claimed by any process: nobody sends it again.
       over.set(delivery.deliveryId, true);
     },
   };
 }
 
-// What a webhook says: the same bytes whenever they are made from the same start.
+// Body of a webhook: equal bytes from an equal start.
 
 export interface WebhookBodyDeps {
   readonly store: Pick<EventStore, 'read'>;
@@ -64,7 +64,7 @@ export type WebhookBodyOf = (start: WebhookStart) => Promise<Uint8Array>;
 /** More than a flood of payins can leave in a payment's stream. */
 const eventsMax = 10_000;
 
-/** The payment as it was at the event told of, never today's, which may already show a payout. Of a test a made-up payment. */
+/** The payment as of the webhook's event, never the current one, which may already have a payout. For a test, a sample payment. */
 export function createWebhookBodies({ store, codec }: WebhookBodyDeps): WebhookBodyOf {
   return async (start) => {
     const { deliveryId, eventType, paymentId, eventId, eventRevision } = start;
