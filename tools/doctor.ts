@@ -1,4 +1,4 @@
-/** `npm run doctor`: looks at everything that an installation stands on, and says what to do about what it finds. */
+/** `npm run doctor`: checks everything that an installation needs, and says what to do about problems. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { SingleBar } from 'cli-progress';
@@ -41,7 +41,7 @@ async function main({ json, operations }: Options): Promise<void> {
   if (verdictOf(examined) === 'broken') process.exitCode = 1;
 }
 
-/** Nothing else can be looked at while the configuration is not usable. */
+/** Without a usable configuration nothing else can be checked. */
 function configuration(): { readonly config: Config } | { readonly problems: Examined } {
   try {
     return { config: readEnvironment() };
@@ -85,7 +85,7 @@ function checksOf(config: Config, database: Database, operations: string | undef
   ];
 }
 
-/** The embedded store of a service that never ran would be made by looking. */
+/** A check would create the embedded store of a service that never ran. */
 const hasStore = ({ eventStoreUrl, dataDir }: Config): boolean =>
   eventStoreUrl !== null || existsSync(join(dataDir, 'eventstore'));
 

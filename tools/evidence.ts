@@ -1,4 +1,4 @@
-/** `npm run evidence -- <paymentId>`: writes what proves a payment to somebody who has nothing of ours. The service may run on. */
+/** `npm run evidence -- <paymentId>`: writes proof of a payment for a third party without access. The service may keep running. */
 import { writeFile } from 'node:fs/promises';
 import { Command, Option } from 'commander';
 import { eventCodec } from '../commands/codec.ts';
@@ -58,7 +58,7 @@ async function main(text: string, { out, ...where }: Options): Promise<void> {
   }
 }
 
-/** An anchor is of a head before it, so that most packs wait for the next one. */
+/** An anchor belongs to an earlier head, so most packs wait for the next one. */
 function anchorText({ head, headHash, chainId, transaction }: HeadAnchored, proven: number): string {
   const where = `${transaction} on chain ${chainId}, memo ${headHash}`;
   if (head >= proven) return `Anchored by head ${head}: ${where}`;

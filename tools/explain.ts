@@ -1,4 +1,4 @@
-/** `npm run explain -- <paymentId>`: why a payment is where it is, what happens next, and what an operator can do. */
+/** `npm run explain -- <paymentId>`: explains a payment's state, the next step, and an operator's options. */
 import { Command } from 'commander';
 import { eventCodec, linkOf } from '../commands/codec.ts';
 import { currentState, readStream } from '../commands/handle.ts';
@@ -42,7 +42,7 @@ async function explain(core: Core, text: string): Promise<Explanation> {
   return explained;
 }
 
-/** What workers have noted of its transfers, by reference. */
+/** Workers' notes about its transfers, by reference. */
 async function notedOf({ database }: Core, payment: Payment): Promise<ReadonlyMap<string, Noted>> {
   const owed = owedBy(payment).map((each) => ({ reference: deciding(payment, each), chainId: each.leg.order.chainId }));
   const waits = await payoutWaits(

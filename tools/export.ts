@@ -1,4 +1,4 @@
-/** `npm run export -- <subject>`: payments, transfers or events into files for a warehouse or a spreadsheet. It reads alone. */
+/** `npm run export -- <subject>`: exports payments, transfers or events into files for a warehouse or a spreadsheet. Read-only. */
 import { join } from 'node:path';
 import { SingleBar } from 'cli-progress';
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
@@ -30,7 +30,7 @@ interface Options {
   readonly data: string;
 }
 
-/** One way through a table of millions is one statement where few of its rows are asked for. */
+/** A scan of a table of millions is one statement if few of its rows match. */
 const statementTimeout_ms = 60 * 60_000;
 
 function timeOf(text: string): string {
@@ -100,13 +100,13 @@ async function main(subject: Subject, options: Options): Promise<void> {
   });
 }
 
-/** Events are exported by log, and so is what has changed; rows of a period by themselves. */
+/** Events and changes are exported by log; rows of a period by time. */
 function exportedBy(subject: Subject, { from, to, after, format }: Options, directory: string): Exported {
   const ofPeriod = subject !== 'events' && (from !== undefined || to !== undefined);
   if (ofPeriod && after !== undefined)
     throw new Error(`--after is for what has changed in the log: leave it out, or --from and --to`);
   const before = readManifest(directory)?.exports;
-  // The end that an interrupted export has taken stays its end.
+  // An interrupted export keeps its end.
   const end = to ?? (ofPeriod ? (before?.by === 'period' ? before.to : systemClock.now()) : null);
   const begin = after ?? (before?.by === 'log' ? before.after : null);
   return {
@@ -140,7 +140,7 @@ async function withSource(
   });
 }
 
-/** @throws ExportError when the directory holds an export of another log */
+/** @throws ExportError if the directory has an export of another log */
 async function mustContinue(store: EventStore, end: bigint, directory: string): Promise<void> {
   const { upTo, exports, known } = readManifest(directory) ?? { upTo: null };
   if (upTo === null || exports.by !== 'log') return;
@@ -154,7 +154,7 @@ async function mustContinue(store: EventStore, end: bigint, directory: string): 
   );
 }
 
-/** The log's last event of ours; undefined where too many events of other applications follow it. */
+/** Last event of ours in the log; undefined if too many events of other applications follow it. */
 async function knownEvent(store: EventStore): Promise<Manifest['known']> {
   const last = await store.lastEvent(streamPrefixes).catch((error: unknown) => {
     if (error instanceof Unavailable) return null;
@@ -169,7 +169,7 @@ function sourceOfPeriod(database: Database, exports: Exported): Source {
   return rowsOfPeriod(database, viewOf[subject], columnsOf[subject], exports);
 }
 
-/** How far all read models have come. */
+/** Position of all read models. */
 async function checkpoint(database: Database): Promise<bigint> {
   const [row] = await database.query<{ position: bigint | null }>(
     `SELECT min(coalesce(position, 0)) AS position FROM ops.projections WHERE status = 'active'`,

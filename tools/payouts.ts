@@ -1,4 +1,4 @@
-/** `npm run payouts -- …`: payouts that are not settled, and what an operator decides about one that does not go on by itself. */
+/** `npm run payouts -- …`: unsettled payouts, and an operator's decision about a stuck one. */
 import { Command } from 'commander';
 import { currentState } from '../commands/handle.ts';
 import { chainOf } from '../domain/chains.ts';
@@ -64,7 +64,7 @@ function whyHeld({ payoutHeld, payout }: Payment): string | undefined {
   return payout && isSpent(payout) ? 'its attempts are spent: retry allows more' : undefined;
 }
 
-/** What was parked on the way is due again. */
+/** Parked work of it is due again. */
 async function retry(core: Core, byHand: ByHand): Promise<void> {
   tell(await retryPayout(core, byHand, operator()));
   const payment = await currentState(core.handle, paymentDecider, byHand.paymentId);

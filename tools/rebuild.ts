@@ -1,4 +1,4 @@
-/** `npm run rebuild`: fills read models anew from the event log, beside the live ones, then switches. The service may run on. */
+/** `npm run rebuild`: rebuilds read models from the event log, beside the live ones, then switches. The service may keep running. */
 import { SingleBar } from 'cli-progress';
 import { Command, Option } from 'commander';
 import { eventCodec } from '../commands/codec.ts';
@@ -66,7 +66,7 @@ async function main({ set: only, logRestored = false, ...where }: Options): Prom
   }
 }
 
-/** @throws when the log has every event that Postgres knows: then nothing is to be forgotten */
+/** @throws if the log has every event that Postgres knows: then nothing must be forgotten */
 async function scanAgain(
   database: Database,
   store: Pick<EventStore, 'tail' | 'eventAt' | 'lastEvent' | 'read'>,

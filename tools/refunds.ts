@@ -1,4 +1,4 @@
-/** `npm run refunds -- …`: money of payments that the service holds: what there is, where it goes, and the operator's order to send it back. */
+/** `npm run refunds -- …`: held money of payments: amounts, refund addresses, and the operator's order of a refund. */
 
 import { Command, InvalidArgumentError } from 'commander';
 import { currentState } from '../commands/handle.ts';
@@ -54,7 +54,7 @@ const verbs: Readonly<Record<string, { readonly about: string; readonly decide: 
   },
 };
 
-/** What was parked on the way is due again. */
+/** Parked work of it is due again. */
 async function retry(core: Core, byHand: RefundByHand): RefundDecided {
   const decided = await retryRefund(core, byHand, operator());
   const leg = await refundLeg(core.handle, byHand.key);
@@ -78,7 +78,7 @@ export function addDecisions(program: Command): void {
       );
 }
 
-/** @param money a payment, or unmatched money as the lists name it. @param number left out of unmatched money: its latest refund */
+/** @param money a payment, or unmatched money as the lists name it. @param number omitted for unmatched money: its latest refund */
 async function keyFor(core: Core, money: string, number: string | undefined): Promise<RefundKey> {
   const paymentId = paymentIdIn(money);
   if (paymentId !== undefined) return { kind: 'refund', id: paymentId, part: numberOf(number) };
@@ -161,7 +161,7 @@ interface Asked {
   readonly dryRun?: true;
 }
 
-/** A scope or an amount of one token: one of the two. */
+/** Either a scope, or an amount of one token. */
 function scopeOf({ all, excess, asset, amount }: Asked): AskedRefund['scope'] {
   const stated = [all, excess, asset].filter((each) => each !== undefined);
   if (stated.length !== 1) throw new Error('say what goes back: --all, --excess, or --asset with --amount');

@@ -1,4 +1,4 @@
-/** `npm run replay -- …`: what one stream, or all read models, were as of a moment. Nothing is sent, signed or appended by it. */
+/** `npm run replay -- …`: one stream, or all read models, as of a moment. Sends, signs and appends nothing. */
 
 import { SingleBar } from 'cli-progress';
 import { Command, InvalidArgumentError, Option } from 'commander';
@@ -31,8 +31,8 @@ const columns = (number: string, position: string, at: string, type: string, cha
 export const rule = '─'.repeat(120);
 
 /**
- * Formats an event as lines of a table: the event, and one line for each change that it made.
- * @param isFirst with the table's head
+ * Formats an event as lines of a table: the event, and one line per change.
+ * @param isFirst adds the table's head
  */
 export function linesOf({ stored, known, changes }: StreamStep, isFirst: boolean): readonly string[] {
   const head = isFirst ? [columns('#', 'position', 'time', 'event', 'changed')] : [];
@@ -52,13 +52,13 @@ function changeText({ field, before, after }: Change): string {
   return after === null ? `${field}: ${short(before)} is gone` : `${field}: ${short(before)} → ${short(after)}`;
 }
 
-/** Signed bytes are long, and texts of merchants may be. */
+/** Signed bytes are long, and merchants' texts may be. */
 function short(text: string | null): string {
   const whole = text ?? '';
   return whole.length > valueMax ? `${whole.slice(0, valueMax)}…` : whole;
 }
 
-/** For machines: nothing is cut. */
+/** For programs: not shortened. */
 export const recordOf = ({ stored, link, changes, state }: StreamStep) => ({
   stream: stored.stream,
   revision: stored.revision.toString(),

@@ -1,4 +1,4 @@
-/** `npm run restore -- <directory>`: a backup of the event log into an empty event store, and the secrets into a file. */
+/** `npm run restore -- <directory>`: writes a backup of the event log into an empty event store, and the secrets into a file. */
 import { resolve } from 'node:path';
 import { SingleBar } from 'cli-progress';
 import { Command, Option } from 'commander';

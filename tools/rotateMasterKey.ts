@@ -1,4 +1,4 @@
-/** `npm run rotate-master-key`: MASTER_KEY takes the place of MASTER_KEY_OLD. The service is stopped meanwhile. */
+/** `npm run rotate-master-key`: MASTER_KEY replaces MASTER_KEY_OLD. The service is stopped meanwhile. */
 import { join, resolve } from 'node:path';
 import { Command, Option } from 'commander';
 import { eventCodec } from '../commands/codec.ts';
@@ -38,7 +38,7 @@ async function ofService(where: Where): Promise<void> {
   }
 }
 
-/** Whoever holds the directory's lock is alone: a signer that still runs is refused. */
+/** The holder of the directory's lock is alone: refuses a running signer. */
 async function ofSigner({ data }: Where): Promise<void> {
   const keys = keysOf({ data });
   const node = await spawnEmbeddedNode({ dataDir: join(resolve(data), 'eventstore'), patience_ms: 0 });

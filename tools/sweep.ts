@@ -1,6 +1,6 @@
 /**
- * `npm run sweep -- <where>`: the operator has what deposits hold taken to the treasury. It is ordered here and done by the service that
- * runs beside and has the keys; whoever stops this in between finds it done later.
+ * `npm run sweep -- <where>`: orders deposits' balances to the treasury. The running service with the keys executes it; after an
+ * interruption of this tool it continues.
  */
 
 import { readFileSync } from 'node:fs';
@@ -39,7 +39,7 @@ interface Line {
   outcome: string;
 }
 
-/** What was left for one reason. */
+/** Deposits left out for one reason. */
 interface LeftSum {
   count: number;
   readonly amounts: Map<string, bigint>;
@@ -48,11 +48,11 @@ interface LeftSum {
 
 export interface SweepReport {
   tell(news: SweepNews | PlanNews): void;
-  /** Prints what was told. */
+  /** Prints the summary. */
   end(): void;
 }
 
-/** Prints the sweep of one chain: a bar while it runs, then a table of its transactions, and what remains and why. */
+/** Prints the sweep of one chain: a bar while it runs, then a table of its transactions, and the remaining deposits with reasons. */
 export function createSweepReport(chain: Chain, coin: CoinPrice): SweepReport {
   const lines: Line[] = [];
   const left = new Map<string, LeftSum>();
@@ -220,7 +220,7 @@ async function recoverOnSolana(
   if (count === 0) print(`Deposit ${deposit.address} holds no token outside the catalogue.`);
 }
 
-/** Only prints: any account may flush a deposit, and a flush pays the treasury alone. */
+/** Only prints: any account may flush a deposit, and a flush pays only the treasury. */
 function printRecovery(core: Core, evm: Deposit | undefined, token: string): void {
   if (!evm?.salt) throw new Error('the payment has no EVM deposit: see "Other tokens" in docs/sweeps.md');
   const [{ deps }] = chosenChains(core, 'evm') as readonly [Chosen, ...Chosen[]];

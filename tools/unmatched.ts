@@ -1,4 +1,4 @@
-/** `npm run unmatched -- …`: money that no payment takes up: whose it is, or that it goes back. */
+/** `npm run unmatched -- …`: unmatched money: assigned to a payment, or refunded. */
 import { Command } from 'commander';
 import { matchUnmatched, refundUnmatched } from '../commands/matchUnmatched.ts';
 import { unreadableTransactions, unreadBlocks } from '../queries/operations.ts';
@@ -12,7 +12,7 @@ import { print, printTable } from './print.ts';
 import { operator, reasonOf, runProgram, tell } from './program.ts';
 
 const shownMax = 200;
-/** More than the chains together keep. */
+/** More than all chains together record. */
 const unreadableMost = 10_000;
 
 async function show({ database }: Core): Promise<void> {

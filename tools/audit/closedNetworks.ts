@@ -1,6 +1,6 @@
 /**
- * Networks that began anew, as the books say: nodes of the new network cannot return transactions of the old one. An event belongs to the old
- * network if it is in the log before the closing, because the new network repeats block numbers.
+ * Networks that were reset, according to the books: nodes of the new network cannot return transactions of the old one. An event belongs to
+ * the old network if it is in the log before the closing, because the new network repeats block numbers.
  */
 import type { ChainId } from '../../domain/chains.ts';
 import type { Claim, NetworkClosing, Unsettled } from './claims.ts';
@@ -9,12 +9,12 @@ import type { Claim, NetworkClosing, Unsettled } from './claims.ts';
 export interface ClosedNetwork {
   readonly chainId: ChainId;
   readonly reason: string;
-  /** Null if it was not remembered. */
+  /** Null if it was not stored. */
   readonly network: string | null;
   readonly closedAt: string;
-  /** Recorded transactions of closed networks that no node was searched for. */
+  /** Number of recorded transactions of closed networks that no node was queried for. */
   readonly unseen: number;
-  /** What is unsettled: at most 100 of `unsettledCount`. */
+  /** Unsettled money: at most 100 of `unsettledCount`. */
   readonly unsettled: readonly Unsettled[];
   readonly unsettledCount: number;
 }
@@ -26,7 +26,7 @@ export interface ClosedNetworks {
   isClosed(claim: Claim): boolean;
   /** Counts a claim that is not compared with the chain. */
   skip(claim: Claim): void;
-  /** Keeps what the closed network left unsettled. Streams of books precede those of payments and operations. */
+  /** Keeps the unsettled money of the closed network. Streams of books precede those of payments and operations. */
   unsettled(of: Unsettled): void;
   report(): readonly ClosedNetwork[];
 }

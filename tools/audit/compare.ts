@@ -1,4 +1,4 @@
-/** Pass three: transaction by transaction, what the chain shows beside what the log says. The chain is asked first. */
+/** Pass three: compares the chain and the log, transaction by transaction. The chain is queried first. */
 import { chainOf, tokenAt } from '../../domain/chains.ts';
 import { coinAddress } from '../../domain/money.ts';
 import { day_ms } from '../../domain/time.ts';
@@ -32,7 +32,7 @@ import { type Compared, findAtClaim as find, tokenFeeMax, type World } from './c
 import { findingAt } from './findings.ts';
 import { scaled } from './reckon/funding.ts';
 
-/** Workers of the service make the consequence within seconds; a day later it is lost. */
+/** Deadline of a consequence: workers of the service make it within seconds. */
 const due_ms = day_ms;
 
 /**
@@ -98,8 +98,8 @@ function feesOf({ account, fee }: Evidence, claims: readonly Claim[]): readonly 
 
 /**
  * Returns, by asset, the difference between the chain and the log; assets that agree are omitted. Money is conserved: a transaction's
- * effect on a treasury account is what the log received, paid, refunded, charged and moved. Only sums are compared, so this holds whatever
- * the comparisons of single transfers conclude.
+ * effect on a treasury account equals the log's received, paid, refunded, charged and moved amounts. Only sums are compared, so this holds
+ * regardless of the comparisons of single transfers.
  */
 export function differencesOf({ changes, fee }: Evidence, entered: readonly Entered[]): ReadonlyMap<string, bigint> {
   const sums = new Map<string, bigint>([[coinAddress, -BigInt(fee)]]);
@@ -140,7 +140,7 @@ export function compareFacts(facts: readonly Fact[], world: World, told: Compare
   for (const claim of claims) checkShown(claim, shownAt, world, out);
 }
 
-/** Whatever no other comparison found. What came besides is compared with the books at the end. */
+/** Remaining differences. Additional money is compared with the books at the end. */
 function checkConserved(
   evidence: Evidence,
   claims: readonly Claim[],
@@ -171,7 +171,7 @@ const isBatch = (claim: Claim): claim is BatchClaim => claim.kind === 'batch';
 const isOwn = (claim: Claim): claim is OwnClaim =>
   claim.kind === 'cancel' || claim.kind === 'topUp' || claim.kind === 'adopted';
 
-/** What recorded things should have done to the account, by asset, and who is behind each. */
+/** Expected effects of records on the account, by asset, with the stream behind each. */
 function compareAccount(evidence: Evidence, claims: readonly Claim[], world: World, out: Compared) {
   const { account, chainId, outgoing, succeeded, time } = evidence;
   const isOld = time < world.settledBefore;
@@ -190,7 +190,7 @@ function compareAccount(evidence: Evidence, claims: readonly Claim[], world: Wor
   const adopted = own.find(({ kind }) => kind === 'adopted');
   if (adopted) return checkAdopted(adopted, evidence, claims, world, out);
   checkTopUps(own, evidence, out);
-  // A transaction that failed brought nothing.
+  // A failed transaction transferred nothing.
   if (!succeeded) return matchInflows(evidence, payins, world, out, () => {});
   const expected = [
     ...attempts
@@ -210,7 +210,7 @@ function compareAccount(evidence: Evidence, claims: readonly Claim[], world: Wor
   out.find(findingAt('outflowElsewhere', whoseFault(unmet, attempts, batches, world) ?? here, what, place));
 }
 
-/** Who was not paid as the log says; of what went to nobody whom it knows, who signed it. */
+/** Stream whose payment was not made; for an unknown receiver, the stream that signed. */
 function whoseFault(
   unmet: readonly Due[],
   attempts: readonly AttemptClaim[],
@@ -249,11 +249,11 @@ function checkAttempt(attempt: AttemptClaim | BatchClaim, evidence: Evidence, is
   else if (fate === 'live' && isOld) find(out, 'landedUnrecorded', attempt, `it landed in block ${block}`);
 }
 
-/** Whether money came from one of the deposits that a sweep empties. A chain that names no sender proves none. */
+/** True if money came from a deposit that a sweep empties. A chain without senders proves none. */
 const isOfDeposits = ({ from }: AttemptClaim, { counterparty }: Due): boolean =>
   counterparty === null || from === undefined || from.includes(counterparty);
 
-/** What a transfer of ours does to the account whose money it is. */
+/** Effect of our transfer on the account that owns the money. */
 function outOf(attempt: AttemptClaim, { account, changes }: Evidence, world: World): readonly Due[] {
   const { chainId, owner, asset, amount, receiver, memo, form, cost, arrived } = attempt;
   if ((owner ?? cost?.payer ?? attempt.account) !== account || form === 'deploy') return [];

@@ -29,7 +29,9 @@ export function checkCreditedOnce(inflows: readonly InflowClaim[], { isWhole }: 
 /** A payment records at most 100 transfers, half of them small ones; later ones are unmatched. */
 const payinsOfFull = 50;
 
-/** Unmatched funds with the memo of a payment are that payment's, unless it could record no more transfers. @param facts all of one memo */
+/**
+ * Unmatched funds with the memo of a payment belong to that payment, unless it could record no more transfers. @param facts all of one memo
+ */
 export function compareSharedPlaces(facts: readonly Fact[], { find }: Pick<Compared, 'find'>): void {
   const places = facts.filter((fact): fact is SharedPlace => fact.side === 'place');
   for (const fact of facts) {
@@ -40,7 +42,7 @@ export function compareSharedPlaces(facts: readonly Fact[], { find }: Pick<Compa
   }
 }
 
-/** Each transfer once, whichever streams tell of it. */
+/** Each transfer once, in whichever streams it appears. */
 export const counted = (inflows: readonly InflowClaim[]): readonly InflowClaim[] => [
   ...new Map(inflows.map((claim) => [claim.transferId, claim])).values(),
 ];
@@ -63,7 +65,7 @@ export function compareDeposit(evidence: Evidence, inflows: readonly InflowClaim
   });
 }
 
-/** Whether all that left a deposit for strangers is what the token keeps of a transfer to the treasury. */
+/** True if a deposit's outgoing amount to strangers is only the token's fee for a transfer to the treasury. */
 function isTokenFee({ chainId, changes }: Evidence, asset: string, world: World): boolean {
   const left = changes.filter((change) => change.asset === asset && BigInt(change.amount) < 0n);
   const sumOf = (of: typeof left) => of.reduce((sum, { amount }) => sum - BigInt(amount), 0n);
@@ -73,7 +75,7 @@ function isTokenFee({ chainId, changes }: Evidence, asset: string, world: World)
   return away.length === 1 && sumOf(away) <= tokenFeeMax(chainId, asset, sumOf(left));
 }
 
-/** What left deposits for an account arrived there. @param shown all of one transaction */
+/** Checks that money from deposits to an account arrived there. @param shown all of one transaction */
 export function compareSwept(shown: readonly Evidence[], world: World, out: Compared): void {
   const left = shown
     .filter(({ of }) => of === 'deposit')
@@ -106,8 +108,8 @@ export const receivedIn = ({ changes }: Pick<Evidence, 'changes'>, asset: string
 type Change = Evidence['changes'][number];
 
 /**
- * Matches each amount that came with a claim of it. What the chain has more is told; what the log has more, or has of another sender or
- * with another memo, is forged.
+ * Matches each received amount with a claim of it. Reports an excess of the chain; an excess of the log, or another sender or memo, is
+ * forged.
  */
 export function matchInflows(
   { changes, succeeded }: Evidence,
@@ -140,7 +142,7 @@ export function matchInflows(
     );
 }
 
-/** Null where the chain has the claim's sender and memo. A chain that names no sender proves none. */
+/** Null if the chain has the claim's sender and memo. A chain without senders proves none. */
 function misattribution({ chainId, from, memo }: InflowClaim, change: Change, world: World): string | null {
   const { counterparty } = change;
   if (counterparty !== null && counterparty !== from && counterparty !== world.holderOf(chainId, from))
@@ -150,18 +152,18 @@ function misattribution({ chainId, from, memo }: InflowClaim, change: Change, wo
   return null;
 }
 
-/** Whether a chain's history has the memo of each transfer. */
+/** True if a chain's history has the memo of each transfer. */
 export const hasMemos = (chainId: ChainId): boolean => chainOf(chainId).family === 'stellar';
 
 const streamOf = ({ paymentId }: BatchClaim['members'][number]): string => `payment-${paymentId}`;
 
-/** Members whose payment tells of no part of it. */
+/** Members whose payment records no part of it. */
 const untold = ({ members }: BatchClaim, attempts: readonly AttemptClaim[]): BatchClaim['members'] => {
   const told = new Set(attempts.map(({ where }) => where.stream));
   return members.filter((member) => !told.has(streamOf(member)));
 };
 
-/** What members get of whom no payment tells; those who tell are asked themselves. */
+/** Amounts of members without a payment's record; the others are checked there. */
 export function outOfBatch(
   { account, asset, ...batch }: BatchClaim,
   attempts: readonly AttemptClaim[],

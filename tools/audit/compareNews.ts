@@ -1,11 +1,11 @@
-/** What merchants were told beside what happened: of each event of a payment by itself once, and of nothing else. */
+/** Compares merchants' notifications with the events: each event of a payment was reported automatically once, and nothing else. */
 import { day_ms } from '../../domain/time.ts';
 import { firstWebhookEventTypes } from '../../domain/webhook.ts';
 import type { Fact, News, Telling } from './claims.ts';
 import type { Compared, World } from './comparing.ts';
 import { findingAt } from './findings.ts';
 
-/** A delivery has no deadline: behind a receiver that hangs, others of its app wait for hours. It is told where it would be no news. */
+/** A delivery has no deadline: after a hanging receiver, others of its app wait for hours. Late ones are not reported. */
 const due_ms = day_ms;
 
 /** @param facts all of one event */
@@ -31,13 +31,13 @@ export function compareNews(
   }
 }
 
-/** Of a type that came later, nothing is due from before its introduction, which is not looked at here. */
+/** For a later type, nothing is due from before its introduction, which is not checked here. */
 const isOverdue = ({ url, eventType, at }: News, settledBefore: string): boolean =>
   url !== null && firstWebhookEventTypes.includes(eventType) && Date.parse(settledBefore) - Date.parse(at) > due_ms;
 
 const byPosition = (a: Telling, b: Telling): number => (BigInt(a.position) < BigInt(b.position) ? -1 : 1);
 
-/** Null where all that it says is so. */
+/** Null if all its statements are true. */
 function problemOf(telling: Telling, news: News | undefined): string | null {
   const { paymentId, eventId, eventRevision, position } = telling;
   if (!news) return `payment ${paymentId} has no event ${eventId} that a merchant is told of`;

@@ -1,6 +1,6 @@
-/** What an audit can find. Codes are stable: machines and alarms are set on them. */
+/** Possible findings of an audit. Codes are stable: programs and alarms use them. */
 
-/** Code → what an operator does next. */
+/** Code → an operator's next step. */
 export const nextSteps = {
   linkBroken: 'somebody changed, removed or inserted an event before this one: compare with a backup of the log',
   revisionMissing: 'events of the stream are gone: restore the log from a backup and compare',
@@ -61,29 +61,29 @@ export type FindingCode = keyof typeof nextSteps;
 
 export interface Finding {
   readonly code: FindingCode;
-  /** The stream that is concerned; of a read model, its table and key. */
+  /** Affected stream; for a read model, its table and key. */
   readonly stream: string;
   readonly revision: number | null;
   readonly eventId: string | null;
   readonly message: string;
-  /** Where the chain shows it; null for what the log alone shows. */
+  /** Transaction on its chain; null for a finding of the log alone. */
   readonly transaction: { readonly chainId: number; readonly hash: string; readonly block: string | null } | null;
 }
 
-/** What the audit could not look at: it says nothing of that. */
+/** A part that the audit could not check, and makes no statement about. */
 export interface Gap {
   readonly of: string;
   readonly why: string;
 }
 
-/** At an event of the log. */
+/** Position of an event of the log. */
 export interface Where {
   readonly stream: string;
   readonly revision: number | null;
   readonly id: string | null;
 }
 
-/** Some hold what somebody else wrote. */
+/** Some messages contain text of other writers. */
 const messageMax = 2_000;
 
 export const findingAt = (

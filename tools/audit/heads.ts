@@ -1,4 +1,4 @@
-/** Whether signed heads follow each other, and whether the log is still what the newest of them, and some before it, were signed over. */
+/** Checks that signed heads follow each other, and that the log still matches the newest of them, and some earlier ones. */
 import { checkHeads, type HeadsChecker, hashOfHead } from '../../commands/heads/chain.ts';
 import { createRoot, keyOf, leafOf } from '../../commands/heads/tree.ts';
 import { categoryOf } from '../../domain/decider.ts';
@@ -9,13 +9,13 @@ import type { Spill } from './spill.ts';
 import type { AuditState } from './state.ts';
 
 export const headsStream = 'heads-log';
-/** So many entries behind its head at most an anchor is compared with it: more are not kept in memory. */
+/** Maximum distance of an anchor to its head: more entries are not kept in memory. */
 const anchoredWithin = 50_000;
 
-/** So many heads the log is compared with: the first, the newest, and others evenly between them. Each costs a root over all streams. */
+/** Number of heads compared with the log: the first, the newest, and others evenly between them. Each costs a root over all streams. */
 export const headsMax = 4;
 
-/** Beside those that were met before; of too many the one goes whose neighbours are closest. */
+/** Adds to the kept heads; above the maximum, removes the one with the closest neighbours. */
 export function withHead(kept: readonly Entry[], next: Entry): readonly Entry[] {
   const all = [...kept, next];
   if (all.length <= headsMax) return all;
@@ -33,20 +33,20 @@ interface Tip {
   readonly link: string;
 }
 
-/** A stream's newest event as of each head; null where it was not there yet. */
+/** A stream's newest event as of each head; null before the stream existed. */
 export interface Leaf {
   readonly stream: string;
   readonly tips: readonly (Tip | null)[];
 }
 
 export interface HeadsAudit {
-  /** Each believed event, stream by stream. */
+  /** Receives each valid event, stream by stream. */
   good(entry: Entry): void;
-  /** After the last one. */
+  /** Called after the last one. */
   end(): void;
 }
 
-/** A head that the auditor holds: another one must not stand in its place. */
+/** A head that the auditor holds: another one must not replace it. */
 export interface KeptHead {
   readonly number: number;
   readonly root: string;
@@ -56,11 +56,11 @@ export interface HeadsDeps {
   readonly leaves: Spill<Leaf>;
   readonly find: (finding: Finding) => void;
   readonly kept?: readonly KeptHead[];
-  /** That the first head must be signed with. */
+  /** Required key of the first head. */
   readonly key?: string;
 }
 
-/** @param heads of the log that it is compared with */
+/** @param heads of the log to compare with */
 export function auditHeads(heads: readonly Entry[], deps: HeadsDeps): HeadsAudit {
   const { leaves, find } = deps;
   const entries = createEntryCheck(deps);
@@ -107,7 +107,7 @@ export function auditHeads(heads: readonly Entry[], deps: HeadsDeps): HeadsAudit
   };
 }
 
-/** The entries of `heads-log` beside each other, and beside those that the auditor holds. */
+/** Compares the entries of `heads-log` with each other, and with the auditor's own. */
 function createEntryCheck({ find, kept = [], key }: HeadsDeps): { next(entry: Entry): void; end(): void } {
   const checker: HeadsChecker = checkHeads(key === undefined ? {} : { key });
   const checkAnchor = createAnchorCheck(find);
@@ -121,7 +121,7 @@ function createEntryCheck({ find, kept = [], key }: HeadsDeps): { next(entry: En
         find(findingAt('headForged', entry, `head ${number} had the root ${root} when it was kept`));
     missing.delete(data.number);
   }
-  /** What a head leaves out could be written anew beneath it. */
+  /** Events that a head does not cover could be rewritten. */
   function checkCovered(entry: Entry, event: HeadsEvent): void {
     if (event.type !== 'HeadSigned') return;
     const { categories, number } = event.data;
@@ -152,7 +152,7 @@ function createEntryCheck({ find, kept = [], key }: HeadsDeps): { next(entry: En
   };
 }
 
-/** An anchor is of a head before it, lately signed; of which hash the memo is, the chain shows. */
+/** An anchor belongs to a recent earlier head; the chain has the memo's hash. */
 function createAnchorCheck(find: HeadsDeps['find']): (entry: Entry, event: HeadsEvent) => void {
   const hashes = new Map<number, string>();
   return (entry, event) => {

@@ -1,4 +1,4 @@
-/** What the first pass over the log remembers for those after it: heads to compare with, and what shows who wrote it. */
+/** State of the first pass over the log for later passes: heads to compare with, and evidence of the writer. */
 import type { StoredEvent } from '../../domain/decider.ts';
 import { sealing, sealingInstance } from '../../domain/sealing.ts';
 import { epochMs, type Instant, minute_ms } from '../../domain/time.ts';
@@ -16,10 +16,10 @@ export interface Notes {
   now(): Noted;
 }
 
-/** @param believed null where no key is at hand. @param wanted numbers of heads that the auditor holds */
+/** @param believed null without a key. @param wanted numbers of heads that the auditor holds */
 export function createNotes(noted: Noted, believed: Believed | null, wanted: readonly number[]): Notes {
   let { heads, held, since, sealedSince, latest } = noted;
-  /** The first seal is the last moment at which seals can have begun, whatever the stream says that tells of it. */
+  /** Seals began no later than the first seal, whatever the sealing stream says. */
   const begun = (): bigint =>
     sealedSince !== null && believed && BigInt(sealedSince) < believed.begun
       ? BigInt(sealedSince)
@@ -43,10 +43,10 @@ export function createNotes(noted: Noted, believed: Believed | null, wanted: rea
   };
 }
 
-/** Clocks of instances differ, and an append may be retried while the store is away. */
+/** Tolerance: clocks of instances differ, and an append may be retried during an outage. */
 const clocksWithin_ms = 60 * minute_ms;
 
-/** The log's order bounds the times that events state: who backdates an event is found. */
+/** The log's order bounds the times in events: a backdated event is detected. */
 const isBefore = (at: string, latest: string): boolean => Date.parse(latest) - Date.parse(at) > clocksWithin_ms;
 
 const withWrongTime = (entry: Entry, latest: string): Entry => ({
@@ -58,10 +58,10 @@ const withWrongTime = (entry: Entry, latest: string): Entry => ({
 });
 
 const sealingStream = `${sealing.category}-${sealingInstance}`;
-/** Twice the longest time that may lie between two heads. */
+/** Twice the maximum time between two heads. */
 const headsDue_ms = 2 * 1_440 * minute_ms;
 
-/** What shows who wrote the log, where it is gone: nothing is believed for the lack of it. */
+/** Checks the events that prove who wrote the log; a missing proof is a finding. */
 export function auditGuards(
   { heads, since, sealedSince, events }: AuditState,
   { believed, now }: { readonly believed: Believed | null; readonly now: Instant },

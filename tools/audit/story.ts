@@ -1,4 +1,4 @@
-/** One payment's story: its events with their hashes, and beside each transaction what its chain shows. */
+/** One payment's report: its events with their hashes, and each transaction as its chain returns it. */
 import type { EventStore } from '../../commands/ports.ts';
 import type { ChainId } from '../../domain/chains.ts';
 import type { StoredEvent } from '../../domain/decider.ts';
@@ -24,13 +24,13 @@ export interface StoryDeps {
 
 export interface Story {
   readonly events: readonly Entry[];
-  /** What the log says of each transaction, and what the chain shows at its block. */
+  /** The log's statements about each transaction, and the chain's result at its block. */
   readonly transactions: readonly { readonly claims: readonly Claim[]; readonly shown: readonly Evidence[] }[];
   readonly findings: readonly Finding[];
   readonly gaps: readonly Gap[];
 }
 
-/** @returns null where there is no such payment @throws Unavailable, ChainUnavailable */
+/** @returns null if there is no such payment @throws Unavailable, ChainUnavailable */
 export async function paymentStory(paymentId: string, deps: StoryDeps): Promise<Story | null> {
   const entries = await entriesOf(deps, `payment-${paymentId}`);
   if (entries.length === 0) return null;
@@ -78,7 +78,7 @@ export async function paymentStory(paymentId: string, deps: StoryDeps): Promise<
   return { events: all, transactions, findings, gaps };
 }
 
-/** A chain that is not whole is told of as a finding, not thrown: hence page by page. */
+/** A broken hash chain is a finding and not an exception, so it reads page by page. */
 async function entriesOf({ log, believed }: StoryDeps, stream: string): Promise<readonly Entry[]> {
   const events: StoredEvent[] = [];
   for (;;) {

@@ -1,4 +1,4 @@
-/** The configured chains: each node for itself, what they are together, the clocks, and what the treasury holds. */
+/** Checks of the configured chains: each node alone, all together, the clocks, and the treasury's balances. */
 import { type Chain, chainOf } from '../../domain/chains.ts';
 import { formatAmount } from '../../domain/money.ts';
 import type { Instant } from '../../domain/time.ts';
@@ -11,12 +11,12 @@ import { broken, type Check, type Finding, fine, look, reasonOf } from './machin
 export interface ChainAsked {
   readonly open: OpenChain;
   readonly mode: Config['mode'];
-  /** The network that the service has read so far; null before that, or when Postgres does not tell. */
+  /** Network that the service has read so far; null before that, or if Postgres does not answer. */
   readonly remembered: () => Promise<string | null>;
   readonly now: () => Instant;
 }
 
-/** Two of different operators are what an installation begins with (docs/going-live.md). */
+/** An installation begins with two of different providers (docs/going-live.md). */
 const nodesLeast = 2;
 
 export function chainCheck({ open, mode, remembered, now }: ChainAsked): Check {
@@ -57,7 +57,7 @@ function together(reports: readonly NodeReport[], { id }: Chain, mode: Config['m
   ];
 }
 
-/** Nothing is paid out without tokens, nor sent without the chain's coin. */
+/** Payouts need tokens and the chain's coin. */
 async function floatOf({ rail }: OpenChain, chain: Chain, signal: AbortSignal): Promise<readonly Finding[]> {
   try {
     const { gas, tokens } = await rail.balances(signal);

@@ -1,23 +1,23 @@
-/** The machine that the service runs on. */
+/** Checks of the service's machine. */
 import { constants } from 'node:fs';
 import { access, statfs } from 'node:fs/promises';
 import { freemem } from 'node:os';
 import { dirname, resolve } from 'node:path';
 
-/** What `npm run doctor` looks at, and what it can say of it. */
+/** Verdicts of `npm run doctor`. */
 export type Verdict = 'fine' | 'look' | 'broken';
 
-/** One thing that was looked at. */
+/** Result of one check. */
 export interface Finding {
   readonly verdict: Verdict;
   readonly what: string;
   readonly said: string;
-  /** What to do about it; left out where there is nothing to do. */
+  /** What to do about it; omitted if there is nothing to do. */
   readonly todo?: string;
 }
 
 export interface Check {
-  /** What is looked at as a whole: `Postgres`, `Base (8453)`. */
+  /** Subject of the check: `Postgres`, `Base (8453)`. */
   readonly area: string;
   look(signal: AbortSignal): Promise<readonly Finding[]>;
 }
@@ -33,11 +33,11 @@ export const broken = (what: string, said: string, todo: string): Finding => ({ 
 
 export const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** Longer than the slowest node is waited for. */
+/** Longer than the slowest node may take. */
 const patience_ms = 90_000;
 
 /**
- * Looks at everything side by side. One that fails, or does not come to its end, is a finding of its own.
+ * Runs all checks concurrently. A failure or timeout is a finding.
  * @param onDone called as each ends
  * @returns in the order of the checks
  */
@@ -63,18 +63,18 @@ export function verdictOf(examined: readonly Examined[]): Verdict {
   return verdicts.has('broken') ? 'broken' : verdicts.has('look') ? 'look' : 'fine';
 }
 
-/** What package.json pins. */
+/** Version in package.json. */
 const nodeMajor = 24;
 const GiB = 1024 ** 3;
-/** The embedded event store takes no event below its own reserve; a day of a busy service is about a gigabyte. */
+/** The embedded event store accepts no event below its own reserve; a busy service needs about a gigabyte per day. */
 const diskLeast_bytes = GiB;
 const diskFew_bytes = 5 * GiB;
-/** What a service with all roles may grow to under load. */
+/** Memory of a service with all roles under load. */
 const memoryFew_bytes = GiB / 2;
 
 const inGiB = (bytes: number): string => `${(bytes / GiB).toFixed(1)} GiB`;
 
-/** @param dataDir where the service keeps what is not in its stores; it may not exist yet */
+/** @param dataDir data directory of the service; it may not exist yet */
 export const machineCheck = (dataDir: string): Check => ({
   area: 'This machine',
   look: async () => [nodeVersion(), ...(await disk(resolve(dataDir))), memory()],
@@ -108,7 +108,7 @@ async function disk(dataDir: string): Promise<readonly Finding[]> {
   ];
 }
 
-/** The folder itself, or the one that it would be made in. */
+/** The folder itself, or its nearest existing parent. */
 async function nearest(folder: string): Promise<string> {
   const there = await access(folder).then(
     () => true,

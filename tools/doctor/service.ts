@@ -1,4 +1,4 @@
-/** What is seen of a running service from outside, and of the mail server that it sends through. */
+/** Checks of a running service from outside, and of its mail server. */
 import { createSmtp } from '../../src/accounts/smtp.ts';
 import type { Config } from '../../src/config.ts';
 import { broken, type Check, type Finding, fine, look, reasonOf } from './machine.ts';
@@ -8,7 +8,7 @@ const bodyMost = 100_000;
 
 type Asked = Pick<Config, 'mode' | 'operations' | 'publicUrl' | 'mail'>;
 
-/** @param operationsUrl of the service that runs here; its address by configuration when left out */
+/** @param operationsUrl of the service that runs here. Default: its configured address */
 export const serviceCheck = (config: Asked, operationsUrl?: string): Check => ({
   area: 'The service',
   async look(signal) {

@@ -1,4 +1,4 @@
-/** The two stores: whether they answer, keep what they are given, and fit each other. */
+/** Checks of the two stores: they answer, store data, and match each other. */
 
 import { randomUUID } from 'node:crypto';
 import { streamPrefixes } from '../../commands/codec.ts';
@@ -42,7 +42,7 @@ const accesses: readonly Access[] = [
 
 /**
  * Tries each kind of access that the service needs as the user of EVENTSTORE_URL, and writes nothing.
- * @param user of EVENTSTORE_URL; null if the URL names none
+ * @param user of EVENTSTORE_URL; null if the URL has none
  */
 export async function storeAccess(store: AccessedStore, user: string | null): Promise<readonly Finding[]> {
   const refused: Access[] = [];
@@ -58,7 +58,7 @@ export async function storeAccess(store: AccessedStore, user: string | null): Pr
     : [...forbidden('$all', refused, user), ...forbidden('streams of payments', refused, user)];
 }
 
-/** The first batch proves the right, and ends the subscription. */
+/** The first batch proves the permission, and ends the subscription. */
 async function follow(store: AccessedStore): Promise<void> {
   const stop = new AbortController();
   try {
@@ -117,9 +117,9 @@ function forbidden(target: Access['target'], refused: readonly Access[], user: s
   ];
 }
 
-/** The major version that the compose file names and the suite runs on. */
+/** Major version in the compose file and the test suite. */
 const tried = 18;
-/** Of one instance with all roles: its pools, and what listens. */
+/** Connections of one instance with all roles: its pools, and its listeners. */
 const connectionsOfInstance = 32;
 const clockOffMost_s = 5;
 
@@ -189,7 +189,7 @@ async function migrations(database: Database): Promise<Finding> {
 }
 
 async function readModels(database: Database): Promise<readonly Finding[]> {
-  // Before the first start there is nothing to ask.
+  // Before the first start there is nothing to query.
   const [made] = await database.query<{ there: boolean }>(`SELECT to_regclass('ops.projections') IS NOT NULL AS there`);
   if (!made?.there) return [];
   return Promise.all(
@@ -211,12 +211,12 @@ async function readModels(database: Database): Promise<readonly Finding[]> {
 /** A store that is opened for the check. */
 export interface JoinedStore {
   readonly store: EventStore;
-  /** Of EVENTSTORE_URL; null if the URL names none. */
+  /** Of EVENTSTORE_URL; null if the URL has none. */
   readonly user: string | null;
   readonly close: () => Promise<void>;
 }
 
-/** @param open joins the store that is used, or starts the embedded one for this */
+/** @param open joins the store in use, or starts the embedded one for this */
 export const eventStoreCheck = (open: () => Promise<JoinedStore>, database: Database): Check => ({
   area: 'Event store',
   async look() {

@@ -1,4 +1,4 @@
-/** Writes pages into parts, each a whole file that the manifest names. Stopped anywhere, it is run again and goes on behind the last part. */
+/** Writes pages into parts, each a complete file in the manifest. After an interruption, another run continues after the last part. */
 import { quoted, type Sql } from '../../projections/sql.ts';
 import { openPart, type PartWriter } from './formats.ts';
 import {
@@ -18,13 +18,13 @@ export interface ExportDeps {
   readonly exports: Exported;
   readonly source: Source;
   readonly signal: AbortSignal;
-  /** Rows of a part, and what an interrupted export writes again at most; the page that passes it is still in it. */
+  /** Rows of a part, the maximum that an interrupted export repeats; rounded up to a page. */
   readonly partRows?: number;
-  /** An event by which the log is recognized when the export goes on. */
+  /** An event that identifies the log when the export continues. */
   readonly known?: Manifest['known'];
   /** Called after each page. */
   readonly onProgress?: (done: { readonly rows: number; readonly share: number }) => void;
-  /** Called where a stop must neither lose nor repeat a row. */
+  /** Called at points where an interruption must neither lose nor repeat a row. */
   readonly crash?: (point: 'unfinished' | 'finished' | 'named' | 'kept') => void | Promise<void>;
 }
 
@@ -36,7 +36,7 @@ interface OpenPart {
   rows: number;
 }
 
-/** @returns what the directory holds now, and how many rows are new. @throws ExportError, Unavailable */
+/** @returns the directory's current content, and the number of new rows. @throws ExportError, Unavailable */
 export async function runExport(deps: ExportDeps): Promise<{ readonly manifest: Manifest; readonly added: number }> {
   const { directory, exports, source, signal, known, partRows = partRowsDefault, onProgress, crash = () => {} } = deps;
   let manifest = openManifest(directory, exports);
@@ -85,7 +85,7 @@ export async function runExport(deps: ExportDeps): Promise<{ readonly manifest: 
 
 const pageRows = 500;
 
-/** json as its text: read and written again, numbers in it would be rounded. */
+/** json as its text: parsing and formatting would round its numbers. */
 export const selectList = (columns: readonly Column[]): string =>
   columns
     .map(({ name, kind }) => (kind === 'json' ? `${quoted(name)}::text AS ${quoted(name)}` : quoted(name)))
@@ -121,15 +121,15 @@ export function rowsOfPeriod(sql: Sql, { view, key, time }: View, columns: reado
 
 export interface Page {
   readonly rows: readonly Row[];
-  /** Everything up to here is in this page or earlier ones. Text of the source's own. */
+  /** Everything up to here is in this page or earlier ones. Opaque text of the source. */
   readonly upTo: string;
   /** From 0 to 1. */
   readonly done: number;
 }
 
 /**
- * Returns rows as pages in a fixed order, so that an export continues after the last page that it has kept.
- * @param after `upTo` of the last page that was kept; null from the beginning. @throws Unavailable
+ * Returns rows as pages in a fixed order, so an export continues after its last stored page.
+ * @param after `upTo` of the last stored page; null from the beginning. @throws Unavailable
  */
 export type Source = (after: string | null) => AsyncIterable<Page>;
 

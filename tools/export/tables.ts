@@ -1,4 +1,4 @@
-/** What can be exported, column by column. A view's new column is put here or left out: the type checker asks. */
+/** Exportable columns. The type checker requires a decision about a view's new column: export or exclude. */
 import type { Tables } from '../../projections/tables.ts';
 
 /**
@@ -17,7 +17,7 @@ export type Row = Readonly<Record<string, Value>>;
 export const subjects = ['payments', 'transfers', 'events'] as const;
 export type Subject = (typeof subjects)[number];
 
-/** Rows of Postgres: where they are, whose key tells one from another, and which time `--from` and `--to` mean. */
+/** Rows of Postgres: the view, its key, and the time that `--from` and `--to` refer to. */
 export interface View {
   readonly view: 'payments' | 'transactions';
   readonly key: readonly string[];
@@ -26,7 +26,7 @@ export interface View {
 
 type Kinds<T> = Readonly<Record<keyof T & string, Kind | 'leftOut'>>;
 
-/** Addresses of webhooks are left out: some hold a password. */
+/** Excludes addresses of webhooks: some contain a password. */
 const payments: Kinds<Tables['payments']> = {
   payment_id: 'text',
   app_id: 'text',

@@ -1,4 +1,4 @@
-/** The report as one page that needs nothing else: no script, no request. Everything on it is in the answers. */
+/** The report as one self-contained page: no script, no request. Everything on it is in the answers. */
 
 import type { VNode } from 'preact';
 import { counted, grouped } from '../../web/parts/cells.ts';
@@ -14,7 +14,7 @@ export interface ReportFact {
   readonly note: string;
 }
 
-/** Sums up the month in a few numbers: each is a sum of a column below or one of its cells. */
+/** Summarises the month in a few numbers: each is a sum of a column below or one of its cells. */
 export function factsOf({ volume, funnel, durations, fees, held }: Answers): readonly ReportFact[] {
   const stage = (name: string) => funnel.rows.find((row) => row['stage'] === name);
   const payments = Number(totalIn(volume.rows, 'payments'));
@@ -56,12 +56,12 @@ export function factsOf({ volume, funnel, durations, fees, held }: Answers): rea
 
 const percentText = (percent: string | null | undefined): string => (percent ? `${grouped(percent)} %` : '–');
 
-/** To the cent, or to a hundredth of one where there is no dollar. */
+/** To the cent, or to a hundredth of a cent below one dollar. */
 const plain = (text: string): string => grouped(roundedTo(text, /^-?0*(\.|$)/.test(text) ? 4 : 2));
 
 const negated = (text: string): string => (text.startsWith('-') ? text.slice(1) : `-${text}`);
 
-/** @param css of the whole page. @returns a whole document */
+/** @param css of the whole page. @returns a complete document */
 export function reportPage(about: About, answers: Answers, css: string): string {
   const { month, appId, now } = about;
   const title = `${month.title}: ${appId ?? 'all apps'}`;
@@ -113,7 +113,7 @@ const section = ({ id, title, note, plot, none, answer, columns, total }: Part):
     </div>
   </section>`;
 
-/** As it was run, with what stood for its parameters. */
+/** As it was run, with its parameters filled in. */
 const sqlOf = ({ sql, parameters }: Answer): VNode =>
   html`<details class="sql"><summary>The SQL of these numbers</summary>
     <pre tabindex="0"><code>${sql}</code></pre>

@@ -1,4 +1,4 @@
-/** The parts of a monthly report: each turns the answer of one question into a table and a plot. */
+/** Parts of a monthly report: each turns one answer into a table and a plot. */
 
 import type { VNode } from 'preact';
 import { counted, dayText, grouped } from '../../web/parts/cells.ts';
@@ -11,16 +11,16 @@ export interface Part {
   readonly id: Question['id'];
   readonly title: string;
   readonly note: string;
-  /** Null where there is nothing to show: then `none` says so. */
+  /** Null if there is no data: then `none` says so. */
   readonly plot: VNode | null;
   readonly none: string;
   readonly answer: Answer;
   readonly columns: readonly TableColumn[];
-  /** Whether the table ends with the sums of its columns. */
+  /** True if the table ends with the sums of its columns. */
   readonly total: boolean;
 }
 
-/** From the customer's money to the merchant's. */
+/** From the customer's payment to the merchant's payout. */
 export function durationsPart(answer: Answer): Part {
   const { rows } = answer;
   const all = totalIn(rows, 'payments');
@@ -56,11 +56,11 @@ export function durationsPart(answer: Answer): Part {
 const rangeText = ({ above_s, up_to_s }: AnswerRow): string =>
   up_to_s ? lengthOf(Number(up_to_s)) : `> ${lengthOf(Number(above_s))}`;
 
-/** Share of the payouts that took no longer; null of none. */
+/** Share of the payouts within a minute; null without payouts. */
 export const withinMinute = (rows: readonly AnswerRow[]): string | null =>
   rows.find((row) => row['up_to_s'] === '60')?.['within_percent'] ?? null;
 
-/** Routes beyond these are in the table alone. */
+/** Maximum routes in the plot; the table has all. */
 const drawnMost = 12;
 
 const kinds: Readonly<Record<string, string>> = {
@@ -77,7 +77,7 @@ const kinds: Readonly<Record<string, string>> = {
   adopted: 'By hand',
 };
 
-/** What routes brought, and what their transactions cost. */
+/** Volumes of routes, and the costs of their transactions. */
 export function feesPart(answer: Answer, { prices }: About): Part {
   const { rows } = answer;
   const used = new Set(rows.flatMap((row) => [row['source_chain_id'], row['destination_chain_id']]));
@@ -141,7 +141,7 @@ const stages: Readonly<Record<string, string>> = {
 };
 const ends: ReadonlySet<string> = new Set(['expired', 'bounced']);
 
-/** How far the payments of the month have come. */
+/** Progress of the month's payments. */
 export function funnelPart(answer: Answer): Part {
   const { rows } = answer;
   const of = (stage: string): string => rows.find((row) => row['stage'] === stage)?.['payments'] ?? '0';
@@ -193,7 +193,7 @@ const ages = [
   ['older', 'longer', 'age4'],
 ] as const satisfies readonly (readonly [string, string, Tone])[];
 
-/** What came and can neither be paid out nor is on its way back. */
+/** Held money that is not being refunded. */
 export function heldPart(answer: Answer): Part {
   const { rows } = answer;
   return {
@@ -236,7 +236,7 @@ function heldBarOf(row: AnswerRow): BarMark {
   };
 }
 
-/** What was paid out each day. */
+/** Amounts paid out per day. */
 export function volumePart(answer: Answer): Part {
   const { rows } = answer;
   const all = totalIn(rows, 'volume');

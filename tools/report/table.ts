@@ -1,4 +1,4 @@
-/** The table below a plot: what Postgres answered, row by row. */
+/** The table below a plot: Postgres's answer, row by row. */
 import type { VNode } from 'preact';
 import { type ChainId, chainIds, chainOf } from '../../domain/chains.ts';
 import { decimalText } from '../../queries/sql.ts';
@@ -6,16 +6,16 @@ import { dayText, grouped } from '../../web/parts/cells.ts';
 import { html } from '../../web/parts/html.ts';
 import { type AnswerRow, roundedTo, sumOf } from './questions.ts';
 
-/** As people read what Postgres prints. */
+/** Display format of a value. */
 export type Reading = 'text' | 'day' | 'count' | 'money' | 'fine' | 'percent' | 'chain' | 'seconds';
 
 export interface TableColumn {
   readonly name: string;
   readonly head: string;
   readonly reads: Reading;
-  /** Its rows count different things. */
+  /** Its rows count different subjects. */
   readonly unsummed?: true;
-  /** Other words for some values. */
+  /** Display texts of some values. */
   readonly words?: Readonly<Record<string, string>>;
 }
 
@@ -39,7 +39,7 @@ export const answerTable = (
 const words: ReadonlySet<Reading> = new Set(['text', 'day', 'chain', 'seconds']);
 const classOf = ({ reads }: TableColumn): string | undefined => (words.has(reads) ? undefined : 'number');
 
-/** `value` is what Postgres printed. */
+/** `value` is Postgres's text. */
 const cellOf = (column: TableColumn, value: string | null): VNode =>
   html`<td class=${classOf(column)}><data value=${value ?? ''}>${value === null ? '–' : textOf(column, value)}</data></td>`;
 
@@ -49,7 +49,7 @@ function totalOf(column: TableColumn, place: number, rows: readonly AnswerRow[])
   return html`<td class="number">${textOf(column, totalIn(rows, column.name))}</td>`;
 }
 
-/** Of a column, exactly. */
+/** Exact sum of a column. */
 export const totalIn = (rows: readonly AnswerRow[], name: string): string => sumOf(rows.map((row) => row[name] ?? '0'));
 
 export function textOf({ reads, words: own = {} }: Pick<TableColumn, 'reads' | 'words'>, value: string): string {
@@ -75,10 +75,10 @@ export function textOf({ reads, words: own = {} }: Pick<TableColumn, 'reads' | '
   }
 }
 
-/** To all its places, two at least. */
+/** All its places, at least two. */
 export const money = (value: string): string => grouped(decimalText(value));
 
-/** Of gas: a transaction may cost a tenth of a cent. */
+/** For gas: a transaction may cost a tenth of a cent. */
 export const fine = (value: string): string => grouped(roundedTo(value, 4));
 
 export function chainText(id: string): string {

@@ -1,4 +1,4 @@
-/** Where the treasury's money may be sent: the address book. */
+/** The address book: allowed receivers of treasury money. */
 import type { Command } from 'commander';
 import { chainOf } from '../../domain/chains.ts';
 import { addressBook } from '../../src/chains/families.ts';

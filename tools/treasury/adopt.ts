@@ -1,4 +1,4 @@
-/** Transactions of the treasury that the log does not know: listed with what they did, and recorded with a reason. */
+/** Transactions of the treasury that the log does not know: listed with their effects, and recorded with a reason. */
 import type { Command } from 'commander';
 import { type ChainId, chainOf, findChain } from '../../domain/chains.ts';
 import { isRefusal } from '../../domain/decider.ts';
@@ -20,7 +20,7 @@ import { print, printError } from '../print.ts';
 import { operator, reasonOf, refusalError } from '../program.ts';
 import { type Shown, show } from './operations.ts';
 
-/** Nodes are asked about each of many transactions. */
+/** Nodes are queried about each of many transactions. */
 const answer_ms = 120_000;
 
 interface Options extends Shown {

@@ -1,4 +1,4 @@
-/** Payouts that are put together: the contract that pays them, what it may spend, and what became of batches. */
+/** Batches of payouts: their contract, its allowance, and the fate of batches. */
 import type { Command } from 'commander';
 import { currentState } from '../../commands/handle.ts';
 import { lookAfter } from '../../commands/sweeps/numbered.ts';
@@ -50,7 +50,7 @@ const namedRail = (chains: Core['chains'], where: string): ContractDeps['rail'] 
   return chain && chains.get(chain.id)?.rail;
 };
 
-/** Orders it and waits for its end, which the service that has the key brings about. */
+/** Orders it and waits for its end; the service with the key executes it. */
 async function ordered(where: string, order: (deps: ContractDeps) => Promise<string | Refusal>): Promise<void> {
   const interrupted = untilInterrupted('Interrupted: what was ordered is done by the service. Run it again to see.');
   await withCore(async ({ chains, workHandle: handle, clock }) => {

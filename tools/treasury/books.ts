@@ -1,4 +1,4 @@
-/** `npm run treasury -- books`: opening, what came in, what went out and what it cost, beside what each account holds. */
+/** `npm run treasury -- books`: opening, receipts, expenses and costs, beside each account's balance. */
 
 import type { Command } from 'commander';
 import { type BooksAccount, type BooksDeps, explainBooks, loadBooks, lookAt } from '../../commands/books.ts';
@@ -20,20 +20,20 @@ export interface Compared {
   readonly state: Books;
   readonly blockNumber: bigint;
   readonly chain: Amounts;
-  /** What recorded transfers did since the opening. */
+  /** Effects of recorded transfers since the opening. */
   readonly moved: Amounts;
-  /** What came from outside and is not recorded yet. */
+  /** Money from outside that is not recorded yet. */
   readonly arriving: Reckoned['topUps'];
-  /** What transactions of ours did that are on the chain and not recorded yet. */
+  /** Effects of our transactions that are on the chain and not recorded yet. */
   readonly underWay: Amounts;
-  /** What nothing explains: without any, the books close. */
+  /** Unexplained rest: without any, the books close. */
   readonly difference: Amounts;
   readonly evidence: string;
 }
 
 /**
  * Compares an account's books with its present balances.
- * @param isOurs which of these transactions the log has signed
+ * @param isOurs returns which of these transactions the log has signed
  * @returns undefined while the books are not open
  * @throws ChainUnavailable, StandingDisputed, HistoryTooLong
  */
@@ -68,7 +68,7 @@ export async function compareBooks(
 
 const answer_ms = 120_000;
 
-/** Of one asset of one account, in smallest units. */
+/** For one asset of one account, in smallest units. */
 interface Line {
   readonly chainId: ChainId;
   readonly account: string;
@@ -88,7 +88,7 @@ interface Page {
   readonly of: BooksAccount;
   /** Undefined while the books are not open. */
   readonly compared: Compared | undefined;
-  /** Networks of the chain that began anew and were closed. */
+  /** Number of networks of the chain that were reset and closed. */
   readonly networksClosed: number;
   readonly lines: readonly Line[];
 }
@@ -171,7 +171,7 @@ function inWords(line: Line): Record<string, string> {
   };
 }
 
-/** @returns whether all of them close */
+/** @returns true if all of them close */
 async function show(core: Core, chains: readonly OpenChain[], json: boolean): Promise<boolean> {
   const signal = AbortSignal.timeout(answer_ms);
   const pages = await Promise.all(

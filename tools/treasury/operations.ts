@@ -1,4 +1,4 @@
-/** What operators have done with the treasury's money: ordered, approved, called off, listed. */
+/** Operators' treasury operations: ordered, approved, called off, listed. */
 
 import type { Command } from 'commander';
 import { type ChainId, chainOf } from '../../domain/chains.ts';
@@ -22,7 +22,7 @@ export const json = (value: unknown): void => printJson(value, null);
 
 /**
  * Prints a list: a plain table for people, JSON for programs.
- * @param empty what people are told where there is nothing
+ * @param empty text for people if there are no entries
  */
 export function show(how: Shown, whole: readonly unknown[], lines: object, empty: string): void {
   if (how.json) json(whole);
@@ -31,7 +31,7 @@ export function show(how: Shown, whole: readonly unknown[], lines: object, empty
 }
 
 const answer_ms = 15_000;
-/** A history is looked through. */
+/** A search through a history takes time. */
 const arrival_ms = 120_000;
 const shownMax = 200;
 const unsaid = 'not said';

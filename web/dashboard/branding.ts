@@ -1,4 +1,4 @@
-/** What payers see of the app. POST: name, supportContact, returnUrlTemplate, colour. POST to logo: a file named logo. */
+/** Payers' view of the app. POST: name, supportContact, returnUrlTemplate, colour. POST to logo: a file named logo. */
 
 import type { VNode } from 'preact';
 import Type from 'typebox';
@@ -111,7 +111,7 @@ const grounds = [
   { name: 'by night', paper: '#0f1012', surface: '#17191c', ink: '#f1efea' },
 ] as const;
 
-/** A button and an address on both grounds. Drawn: a page may set no style of its own. */
+/** A button and an address on both backgrounds. An SVG, because a page may set no style of its own. */
 function preview(text: string, name: string): VNode {
   const colour = readColour(text) ?? readColour(standardColour) ?? [];
   return html`<div class="rows">${grounds.map(({ name: ground, paper, surface, ink }) => {
@@ -136,7 +136,7 @@ function preview(text: string, name: string): VNode {
   })}</div>`;
 }
 
-// What payers see of an app.
+// Branding for payers.
 
 /** Needs of the pages of branding. */
 export interface BrandingPagesDeps extends Pick<SettingsReads, 'getSettings'>, InForce {
@@ -146,7 +146,7 @@ export interface BrandingPagesDeps extends Pick<SettingsReads, 'getSettings'>, I
 const path = '/dashboard/apps/{appId}/branding';
 const noErrors = {};
 
-/** The command checks what is in them. */
+/** The command checks their content. */
 const Profile = fields({
   name: Type.Optional(entry(200)),
   supportContact: Type.Optional(entry(500)),
@@ -172,7 +172,7 @@ export function brandingPages(deps: BrandingPagesDeps, frames: Frames): readonly
       audience: 'owner',
       fields: Profile,
       async act({ visitor: { appId }, fields: sent, by }) {
-        // A field that was emptied is unset.
+        // An emptied field is unset.
         const changed = await merchants.setProfile(appId, { ...noProfile, ...sent }, by);
         if (isRefusal(changed)) return changed;
         await readable(changed);

@@ -1,4 +1,4 @@
-/** What buyers paid out of their credit: the balance, what moved it, and how it is taken out. POST: amount, which leads to a question. */
+/** Buyers' credit payments: balance, movements, and withdrawal. POST: amount, which leads to a confirmation. */
 
 import type { VNode } from 'preact';
 import type { Ids } from '../../commands/ports.ts';
@@ -31,9 +31,9 @@ export interface CashbackModel extends Frame {
   readonly balance_cents: number;
   readonly received_cents: number;
   readonly withdrawn_cents: number;
-  /** How many payments came. */
+  /** Number of payments. */
   readonly received: number;
-  /** The newest, newest first. */
+  /** Newest first. */
   readonly movements: readonly CashbackMovement[];
   readonly form: FormState;
   readonly settlement: SettlementWallet | null;
@@ -113,7 +113,7 @@ const movementTable = ({ app, movements }: CashbackModel): VNode =>
     ]),
   );
 
-/** The fields that the buyer sent with it, as they were sent. */
+/** Fields that the buyer sent, unchanged. */
 function aboutOf({ orderId, about, amountLocal, currencyLocal }: CashbackMovement): VNode | null {
   const local = amountLocal === null ? null : amountText(amountLocal, currencyLocal ?? '');
   const parts = [orderId === null ? null : `Order ${orderId}`, about, local].filter((part) => part !== null);
@@ -126,7 +126,7 @@ const nothingYet = (): VNode =>
     'Buyers earn credit by paying, and spend it at any merchant here by signing a message. What they pay you is listed here.',
   );
 
-// Cashback: balance, movements, and a withdrawal, which is asked about before it is made.
+// Cashback: balance, movements, and a withdrawal with a confirmation.
 
 /** Needs of the pages of cashback. */
 export interface CashbackPagesDeps extends Pick<AccessDeps, 'findApp'> {
@@ -183,7 +183,7 @@ export function cashbackPages(deps: CashbackPagesDeps, frames: Frames): readonly
         const { amount, withdrawalId } = visit.fields;
         const cents = readCents(amount, BigInt(amountMax_cents));
         if (isRefusal(cents)) return cents;
-        // The account in the log decides; this question answered twice is one withdrawal.
+        // The account in the log decides; a repeated confirmation is one withdrawal.
         const withdrawn = await withdrawCashback(await own(visit), { withdrawalId, cents }, visit.by);
         if (isRefusal(withdrawn)) return withdrawn;
         return { to: appPaths(visit.visitor.appId).payment(withdrawn.paymentId), told: 'withdrawn' };

@@ -34,9 +34,9 @@ import { type SignInPagesDeps, signInPages } from './signIn.ts';
 import { type WebhookPagesDeps, webhookPages } from './webhooks.ts';
 
 const headers = new Map([
-  // Forms are sent here and nowhere else.
+  // Forms may only be sent here.
   ['Content-Security-Policy', contentSecurityPolicy({ formAction: ["'self'"] })],
-  // With `no-referrer` browsers hide the origin of our own forms; to other sites this says as little.
+  // With `no-referrer` browsers hide the origin of our own forms; for other sites this reveals as little.
   ['Referrer-Policy', 'same-origin'],
   ['Vary', 'Cookie, Accept'],
 ]);
@@ -118,7 +118,7 @@ export const createDashboard = (deps: DashboardDeps): Pages => ({
 
 const front: string = '/';
 
-/** Strict, for `//` is no way in. */
+/** Strict, because `//` is no valid path. */
 function leadingHome({ admission }: Pick<Gate, 'admission'>): Router {
   const router = Router({ strict: true });
   const resource = router.route(front);

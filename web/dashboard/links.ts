@@ -1,4 +1,4 @@
-/** Links to pay with: how to make one, and the reusable ones that there are. GET: cursor. */
+/** Payment links: how to make one, and the existing reusable ones. GET: cursor. */
 
 import type { VNode } from 'preact';
 import Type from 'typebox';
@@ -45,7 +45,7 @@ export interface LinksModel extends Frame {
   readonly links: readonly ListedLink[];
   readonly cursor: string | null;
   readonly nextCursor: string | null;
-  /** A wallet app has no wallet of its own that reusable links could pay to. */
+  /** A wallet app has no settlement wallet for reusable links. */
   readonly mayReuse: boolean;
 }
 
@@ -122,11 +122,11 @@ function noLinks({ app, mayReuse, cursor }: LinksModel): VNode {
 
 export interface LinkModel extends Frame {
   readonly link: ListedLink;
-  /** Where payers open it. */
+  /** URL for payers. */
   readonly url: string;
 }
 
-/** One reusable link: to copy, scan, send and close. */
+/** One reusable link: copy, QR code, mail and close. */
 export const linkPage = (model: LinkModel): VNode => {
   const { app, link, url } = model;
   const to = appPaths(app.appId);
@@ -174,11 +174,11 @@ export const linkPage = (model: LinkModel): VNode => {
 
 export interface NewReusableLinkModel extends Frame {
   readonly form: FormState;
-  /** Of this form alone: sent twice, it makes one link. */
+  /** Specific to this form: a repeated submit makes one link. */
   readonly nonce: string;
-  /** Where payers can pay. */
+  /** Chains on which payers can pay. */
   readonly chains: readonly Chain[];
-  /** Where payments go. Without one there can be no link. */
+  /** Settlement wallet of the payments. Without one there can be no link. */
   readonly settlement: SettlementWallet | null;
 }
 
@@ -232,7 +232,7 @@ const sourceOptions = (chains: readonly Chain[]): readonly Option[] => [
   ),
 ];
 
-// Reusable links: listed, made by form, looked at, closed.
+// Reusable links: listed, created by form, displayed, closed.
 
 /** Needs of the pages of reusable links. */
 export interface LinkPagesDeps extends Pick<AccessDeps, 'findApp'>, InForce {
@@ -322,7 +322,7 @@ const making = (
 };
 
 const one = (deps: LinkPagesDeps, frames: Frames): readonly (AnyPage | AnyForm)[] => {
-  /** From the log. A link of another app is answered like none. */
+  /** From the log. A link of another app is answered like an unknown one. */
   const own = async ({
     visitor,
     params: { linkId },

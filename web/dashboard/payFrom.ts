@@ -1,4 +1,4 @@
-/** What payers may choose to pay from. POST: a field `from-<chainId>-<tokenSymbol>` for each that is ticked. */
+/** Sources that payers may choose. POST: a field `from-<chainId>-<tokenSymbol>` for each checked box. */
 
 import type { VNode } from 'preact';
 import Type from 'typebox';
@@ -20,12 +20,12 @@ import { type AnyForm, type AnyPage, form, page, type Shown, type Visit } from '
 
 export interface PayFromModel extends Frame {
   readonly payFrom: PayFrom;
-  /** Those that can be chosen. */
+  /** Selectable chains. */
   readonly chains: readonly Chain[];
   readonly form: FormState;
 }
 
-/** What a source is called in the form. */
+/** Name of a source in the form. */
 export const payFromField = (chain: Chain, token: Token): `from-${number}-${string}` =>
   `from-${chain.id}-${token.symbol}`;
 
@@ -52,7 +52,7 @@ function choice({ payFrom }: PayFromModel, chain: Chain, token: Token): VNode {
   return html`<label><input type="checkbox" name=${payFromField(chain, token)} value="true" checked=${ticked} /><span><strong>${chain.name}</strong> ${token.symbol}</span></label>`;
 }
 
-// What payers of an app may choose to pay from, beside what each payment says itself.
+// Sources that payers of an app may choose, besides each payment's own.
 
 /** Needs of the pages of chains to pay from. */
 export interface PayFromPagesDeps extends Pick<SettingsReads, 'getSettings'>, InForce {
@@ -65,7 +65,7 @@ const path = '/dashboard/apps/{appId}/pay-from';
 const assetsOf = (chains: readonly Chain[]): readonly { readonly chain: Chain; readonly token: Token }[] =>
   chains.flatMap((chain) => chain.tokens.map((token) => ({ chain, token })));
 
-/** A box that is not ticked is not sent. */
+/** An unchecked box is not sent. */
 const Ticked = fields(
   Object.fromEntries(
     assetsOf(catalogue).map(({ chain, token }) => [payFromField(chain, token), Type.Optional(entry(8))]),

@@ -1,4 +1,4 @@
-/** One payment: what to pay, its story, its transactions, its webhooks. */
+/** One payment: payment instructions, history, transactions, webhooks. */
 
 import type { VNode } from 'preact';
 import type { Held } from '../../domain/payment/refundQuote.ts';
@@ -46,7 +46,7 @@ import { type Moment, pastNotice, proofCard } from './proof.ts';
 import { refundsCard } from './refunds.ts';
 import { storySteps } from './story.ts';
 
-/** Lists the steps that a payment waits for, and those after them. */
+/** Lists the steps that a payment waits for, and later ones. */
 export function nextSteps(payment: PaymentView, story: readonly StoryEntry[]): readonly Step[] {
   const source = chainName(payment.sourceChainId);
   const destination = chainName(payment.destinationChainId);
@@ -86,8 +86,8 @@ function confirming(story: readonly StoryEntry[]): string {
 }
 
 /**
- * Shows the amount to send while nothing has arrived.
- * @param link the hosted page to pay at; null without one
+ * Displays the amount to send while nothing has arrived.
+ * @param link the payment page; null without one
  */
 export function toPay(payment: PaymentView, link: string | null): VNode {
   const chain = chainName(payment.sourceChainId);
@@ -147,9 +147,9 @@ export interface PaymentModel extends Frame {
   readonly story: readonly StoryEntry[];
   readonly transactions: readonly PaymentTransaction[];
   readonly deliveries: readonly Delivery[];
-  /** Money that can go back. */
+  /** Refundable money. */
   readonly held: readonly Held[];
-  /** The hosted page to pay at; null without one. */
+  /** The payment page; null without one. */
   readonly link: string | null;
   readonly moment: Moment;
   readonly now: Instant;
@@ -185,7 +185,7 @@ export const paymentPage = (model: PaymentModel): VNode => {
   );
 };
 
-/** By the payment's own events, at whatever moment. */
+/** From the payment's own events, at any moment. */
 function toldBy(model: PaymentModel): VNode {
   const { app, payment, story, mode, moment } = model;
   const next = moment.at === null ? nextSteps(payment, story) : [];
@@ -262,7 +262,7 @@ function factPairs({ payment }: PaymentModel): VNode {
   ]);
 }
 
-/** Something came, and it is not what was agreed. */
+/** Money arrived that is not the agreed amount. */
 const differs = ({ amountCame, amountDelta }: PaymentView): boolean =>
   Number(amountCame) > 0 && amountDelta !== null && Number(amountDelta) !== 0;
 

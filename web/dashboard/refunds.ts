@@ -1,4 +1,4 @@
-/** Money of a payment that is held or goes back: a card of its page, and the form that orders it. */
+/** Held and refunded money of a payment: a card of its page, and the order form. */
 
 import type { VNode } from 'preact';
 import Type, { type Static } from 'typebox';
@@ -38,11 +38,11 @@ import { askerOf, mailboxNote } from './signIn.ts';
 export interface RefundsModel extends Frame {
   readonly payment: PaymentView;
   readonly held: readonly Held[];
-  /** The page on which the payer says where it goes back to. */
+  /** Page on which the payer sets a refund address. */
   readonly link: string | null;
 }
 
-/** Empty where nothing is held and nothing goes back. */
+/** Empty without held money and refunds. */
 export function refundsCard(model: RefundsModel): VNode {
   const { app, payment, held } = model;
   const some = held.length > 0 || payment.refunds.length > 0;
@@ -133,7 +133,7 @@ export interface RefundFormModel extends Frame {
   readonly form: FormState;
 }
 
-/** As the form sends it: `8453 0x833…`. */
+/** Form value: `8453 0x833…`. */
 export const assetValue = ({ chainId, token }: Pick<Held, 'chainId' | 'token'>): string =>
   `${chainId} ${token.address}`;
 
@@ -143,7 +143,7 @@ const scopes = [
   { value: 'part', label: 'A part', hint: 'An amount of one token.' },
 ] as const;
 
-/** Orders a refund in two steps. POST: scope, asset, amount, reason; then the same with key, challenge and the code that was mailed. */
+/** Orders a refund in two steps. POST: scope, asset, amount, reason; then the same with key, challenge and the mailed code. */
 export function refundFormPage(model: RefundFormModel): VNode {
   const { app, paymentId, held, form } = model;
   const to = appPaths(app.appId);
@@ -172,11 +172,11 @@ export function refundFormPage(model: RefundFormModel): VNode {
 export interface ConfirmRefundModel extends Frame {
   readonly paymentId: string;
   readonly planned: readonly PricedRefund[];
-  /** What the code stands for, as it is sent again. */
+  /** The order that the code confirms, repeated in the form. */
   readonly order: Readonly<Record<string, string>>;
   /** Fields: code. */
   readonly form: FormState;
-  /** Where the sandbox's mails can be read. */
+  /** Mailbox of the sandbox. */
   readonly mailboxUrl: string | null;
 }
 
@@ -207,7 +207,7 @@ const plannedPairs = ({ amount: all, networkFee, token, receiver }: PricedRefund
     receiver.memo === null ? null : ['Memo', html`<span class="mono">${receiver.memo}</span>`],
   ]);
 
-// An owner sends money back that a payment of his holds: what, then the code that is mailed for just that.
+// An owner refunds held money of a payment: the amount, then the mailed code for exactly that.
 
 /** Needs of the pages of refunds. */
 export interface RefundPagesDeps {
@@ -235,7 +235,7 @@ type Order = Static<typeof Order>;
 type Visitor = Visit<'owner', { readonly paymentId: string }>;
 const of = ({ visitor: { appId }, params: { paymentId } }: Visitor): RefundedPayment => ({ appId, paymentId });
 
-/** The fields of a part count for a part alone: the form has them always. */
+/** The fields of a part only count for a part: the form always has them. */
 function askedRefund({ scope, asset, amount, reason }: Order, key: string): AskedRefund | Refusal {
   const [chainId, tokenAddress] = asset?.split(' ') ?? [];
   const wanted = scopeOf({ scope, ...(scope === 'part' && { chainId, tokenAddress, amount }) } as Parameters<
@@ -312,7 +312,7 @@ export function refundPages(deps: RefundPagesDeps, frames: Frames): readonly (An
         const ordered = await refunds.order({ appId, paymentId }, asked, visit.by);
         return isRefusal(ordered) ? ordered : { to: appPaths(appId).payment(paymentId), told: 'refundOrdered' };
       },
-      // A code is never sent back.
+      // A code is never returned.
       async again(visit, { values, errors }) {
         const { code: _, ...order } = values;
         const asked = askedRefund(order as Order, order['key'] ?? '');
@@ -325,7 +325,7 @@ export function refundPages(deps: RefundPagesDeps, frames: Frames): readonly (An
   ];
 }
 
-/** Exactly what is ordered: another amount, receiver, payment or key is another thing. */
+/** Exact text of the order: another amount, receiver, payment or key is another action. */
 function thingOf(
   { visitor: { appId }, params: { paymentId } }: Visitor,
   { scope, asset = '', amount = '' }: Order,

@@ -1,4 +1,4 @@
-/** Answers of pages on their way to the browser. */
+/** Answers of pages to the browser. */
 import type { Request, Response } from 'express';
 import { send } from '../../src/api/router.ts';
 import { sendPieces } from '../../src/api/stream.ts';
@@ -8,7 +8,7 @@ import type { PageAnswer, Visit } from './page.ts';
 
 export const html = 'text/html; charset=utf-8';
 
-/** @param visit whose notice, when it had one, is told by a page that is shown */
+/** @param visit its notice, if any, is displayed by the page */
 export async function sendPage(
   request: Request,
   response: Response,

@@ -1,4 +1,4 @@
-/** Where an app's payouts go. */
+/** Settlement wallet of an app. */
 
 import Type from 'typebox';
 import type { ManageMerchant } from '../../commands/manageMerchant.ts';

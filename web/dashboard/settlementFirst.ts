@@ -1,4 +1,4 @@
-/** Where what is made by form is paid out to; and what to do before anything can be. */
+/** Receiver of payments created by form, and the missing settlement wallet. */
 import type { VNode } from 'preact';
 import { empty } from '../parts/boxes.ts';
 import { chainName, shortAddress } from '../parts/cells.ts';

@@ -1,4 +1,4 @@
-/** Where payouts go. POST: chainId, tokenSymbol, receiverAddress, receiverMemo. */
+/** Settlement wallet form. POST: chainId, tokenSymbol, receiverAddress, receiverMemo. */
 import type { VNode } from 'preact';
 import type { Chain } from '../../domain/chains.ts';
 import { hour_ms, type Instant } from '../../domain/time.ts';
@@ -15,7 +15,7 @@ export type SettlementWallet = NonNullable<App['settlement']>;
 
 export interface SettlementModel extends Frame {
   readonly current: SettlementWallet | null;
-  /** A change that waits for its time. */
+  /** A pending change. */
   readonly pending: {
     readonly wallet: SettlementWallet;
     readonly effectiveAt: Instant;
@@ -71,7 +71,7 @@ function changeText({ cooldown_hours, pending }: SettlementModel): string {
   ].join(' ');
 }
 
-/** A wallet as it is compared: chain, token, the address with its ends standing out. */
+/** A wallet for comparison: chain, token, the address with emphasised ends. */
 export const walletPairs = ({ chainId, tokenSymbol, receiverAddress, receiverMemo }: SettlementWallet): VNode =>
   pairs([
     ['Paid in', html`<strong>${tokenSymbol} on ${chainName(chainId)}</strong>`],

@@ -1,4 +1,4 @@
-/** Asks for the e-mail. POST: email, next. */
+/** E-mail form. POST: email, next. */
 
 import type { VNode } from 'preact';
 import type { Clock } from '../../commands/ports.ts';
@@ -16,18 +16,18 @@ import type { Frames } from './frames.ts';
 import { type AnyForm, type AnyPage, type Audience, form, type Leads, page, type Shown, type Visit } from './page.ts';
 
 export interface CodeModel extends Outer {
-  /** Whom the mail was for, as it was typed; whether anybody has that address is not said. */
+  /** Recipient as typed; whether the address belongs to anybody is not revealed. */
   readonly email: string;
-  /** Fields: code. What is wrong with it tells how many tries are left. */
+  /** Fields: code. Its error contains the remaining attempts. */
   readonly form: FormState;
   readonly next: string | null;
   /** register: the code proves a registration. */
   readonly purpose: 'signIn' | 'register';
-  /** Where the sandbox's mails can be read. */
+  /** Mailbox of the sandbox. */
   readonly mailboxUrl: string | null;
 }
 
-/** Requests the mailed code. POST: code, next. */
+/** Asks for the mailed code. POST: code, next. */
 export const codePage = (model: CodeModel): VNode =>
   outerPage(
     model,
@@ -51,7 +51,7 @@ export const codePage = (model: CodeModel): VNode =>
     </div>`,
   );
 
-/** A code works ten minutes long, in the browser that asked for it. */
+/** A code is valid for ten minutes, in the browser that requested it. */
 export const codeForm = (form: FormState, next: string | null): VNode =>
   html`<form class="rows" method="post" action=${paths.code}>
     ${next !== null && html`<input type="hidden" name="next" value=${next} />`}
@@ -76,7 +76,7 @@ export const mailboxNote = (mailboxUrl: string): VNode =>
 
 const own = /^\/dashboard(\/[\w~-][\w.~-]*)*\/?(\?[\w.~%=&+-]*)?$/;
 
-/** Where to go after signing in: a page of the dashboard, never another site. Null for anything else. */
+/** Page to open after signing in: a page of the dashboard, never another site. Null for anything else. */
 export const ownPath = (text: string | null | undefined): string | null => (text && own.test(text) ? text : null);
 
 export const orHome = (text: string | null | undefined): string => ownPath(text) ?? paths.home;
@@ -84,11 +84,11 @@ export const orHome = (text: string | null | undefined): string => ownPath(text)
 export interface SignInModel extends Outer {
   /** Field: email. */
   readonly form: FormState;
-  /** Where to go afterwards: a path under /dashboard that was asked for without a session. */
+  /** Path to open afterwards: one under /dashboard that was requested without a session. */
   readonly next: string | null;
-  /** Whether strangers may register. */
+  /** True if strangers may register. */
   readonly registrationOpen: boolean;
-  /** Of the sandbox: whom to sign in as, and where its mails can be read. */
+  /** For the sandbox: the suggested account, and the mailbox. */
   readonly demo: { readonly email: string; readonly mailboxUrl: string } | null;
 }
 
@@ -132,7 +132,7 @@ export const signInPage = (model: SignInModel): VNode => {
   );
 };
 
-// Signing in by a mailed code, and signing out.
+// Sign-in by a mailed code, and sign-out.
 
 /** Needs of the pages of signing in and out. */
 export interface SignInPagesDeps {
@@ -219,7 +219,7 @@ function proving({ accounts, clock, site }: SignInPagesDeps, frames: Frames): re
         const to = proved.registered === null ? orHome(challenged.next) : appPaths(proved.registered).overview;
         return { to, set: cookiesOf(proved) };
       },
-      // A code is never sent back.
+      // A code is never returned.
       again: (visit, { errors }) => shown(visit, { values: {}, errors }),
     }),
   ];

@@ -1,4 +1,4 @@
-/** A payment's story in words: what has happened. What comes next is in next.ts. */
+/** A payment's history in words. next.ts has the next steps. */
 import type { Money } from '../../queries/paymentFact.ts';
 import type { StoryEntry } from '../../queries/paymentStory.ts';
 import type { Step } from '../parts/boxes.ts';
@@ -18,7 +18,7 @@ import type { Mode } from '../parts/frame.ts';
 import { type Content, html } from '../parts/html.ts';
 import { appPaths } from '../parts/paths.ts';
 
-/** @param appId whose pages the links lead to */
+/** @param appId app of the linked pages */
 export function storySteps(entries: readonly StoryEntry[], mode: Mode, appId: string): readonly Step[] {
   return entries.map((entry) => {
     const [title, detail, problem] = told(entry, mode, appId);
@@ -145,7 +145,7 @@ const rules: Readonly<Record<Entry<'policyApplied'>['rule'], string>> = {
   wrongChain: 'Another chain than agreed',
 };
 
-/** By what the owner has set for other amounts. */
+/** By the owner's policy for wrong amounts. */
 function policyTold({ rule, verdict, money: about, chainId }: Entry<'policyApplied'>): Told {
   const missing = rule === 'tolerance' || rule === 'under';
   const text = {

@@ -1,4 +1,4 @@
-/** Where webhooks go, their secret, what was sent. POST to webhookUrl: webhookUrl. */
+/** Webhook URL, secret and deliveries. POST to webhookUrl: webhookUrl. */
 
 import type { VNode } from 'preact';
 import Type from 'typebox';
@@ -107,7 +107,7 @@ const secretFacts = ({ fingerprint, rotatedAt }: WebhooksModel): VNode =>
     ])}
   </div>`;
 
-// Where an app's webhooks go, the secret that signs them, and what was sent.
+// An app's webhook URL, the signing secret, and deliveries.
 
 /** Needs of the pages of webhooks. */
 export interface WebhookPagesDeps
@@ -121,7 +121,7 @@ type Own = Visit<'owner'>;
 interface Asked {
   readonly state: FormState;
   readonly cursor?: string | null;
-  /** Shown in the answer to the POST that made it, and nowhere else. */
+  /** Only in the answer to the POST that made it. */
   readonly newSecret?: string | null;
 }
 type Listed = (visit: Own, asked: Asked) => Promise<Shown>;
@@ -129,7 +129,7 @@ type Listed = (visit: Own, asked: Asked) => Promise<Shown>;
 const path = '/dashboard/apps/{appId}/webhooks';
 const rows = 25;
 
-/** Before the page of one delivery, whose id would be taken for these words otherwise. */
+/** Before the page of one delivery, whose id would otherwise match these words. */
 export function webhookPages(deps: WebhookPagesDeps, frames: Frames): readonly (AnyPage | AnyForm)[] {
   const listed = listing(deps, frames);
   return [

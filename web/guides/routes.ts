@@ -1,4 +1,4 @@
-/** The OpenAPI document, its reader and the guides, wholly from here: no other host, nothing inline. */
+/** The OpenAPI document, its viewer and the guides, served completely from here: no other host, nothing inline. */
 
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -10,7 +10,7 @@ import { type Answer, type AnyRoute, route } from '../../src/api/router.ts';
 import { documentOf } from '../parts/html.ts';
 import { guidePage } from './page.ts';
 
-/** In the order in which they are read. */
+/** In reading order. */
 export const guideNames = [
   'five-minutes',
   'statuses',
@@ -26,13 +26,13 @@ const folder = new URL('./', import.meta.url);
 
 /**
  * Guides are our Markdown, rendered at the first request.
- * @returns the Markdown as it stands
+ * @returns the raw Markdown
  */
 export const readGuide = (name: GuideName): string => readFileSync(new URL(`${name}.md`, folder), 'utf8');
 
 const titleOf = (markdown: string): string => /^# (.+)$/m.exec(markdown)?.[1] ?? '';
 
-/** As Markdown hosts make them from headings, so that a link to one leads there as well. */
+/** Heading anchors as Markdown hosts make them, so their links work here as well. */
 const anchorOf = (heading: string): string =>
   heading
     .toLowerCase()
@@ -51,7 +51,7 @@ const marked = new Marked({
   },
 });
 
-/** @returns a whole document */
+/** @returns a complete document */
 export function renderGuide(name: GuideName): string {
   const markdown = readGuide(name);
   const guides = guideNames.map((each) => ({
@@ -81,7 +81,7 @@ const page = `<!doctype html>
 </html>
 `;
 
-/** No validator: it would send the document to somebody else. */
+/** No validator: it would send the document to a third party. */
 const start = `SwaggerUIBundle({ url: '/openapi.json', dom_id: '#reference', validatorUrl: null, tryItOutEnabled: true });
 `;
 
@@ -94,7 +94,7 @@ const files = {
 const cacheable = { 'Cache-Control': 'public, max-age=3600' };
 const resolve = createRequire(import.meta.url).resolve;
 
-/** @param document asked once, at its first reader */
+/** @param document called once, at its first reader */
 export function documentationRoutes(document: () => Json): readonly AnyRoute[] {
   const get = (path: string, handle: () => Promise<Answer>) =>
     route({
@@ -143,7 +143,7 @@ async function fileAnswer(name: string, type: string): Promise<Answer> {
   return { status: 200, type, body, headers: cacheable };
 }
 
-/** Read at first use, kept from then on. */
+/** Reads at first use and keeps the result. */
 function once<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined;
   return () => (made ??= make());

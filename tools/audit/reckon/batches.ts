@@ -1,4 +1,4 @@
-/** One transaction that pays many, told again by its own events. Each payment tells of its own part, and both are compared. */
+/** A transaction that pays several, recomputed from its own events. Each payment records its own part, and both are compared. */
 import type { BatchClaim, Out } from '../claims.ts';
 import type { Entry } from '../entry.ts';
 import { findingAt } from '../findings.ts';
@@ -19,7 +19,7 @@ export function createBatchReckoner(out: Out): Reckoner {
     leg ??= createLeg(orderedOf(data, members), claimingFor(members));
   }
 
-  /** What it moves, its members say. */
+  /** Its members contain the amounts. */
   const claimingFor = (members: BatchClaim['members']): Out => ({
     ...out,
     claim(claim) {

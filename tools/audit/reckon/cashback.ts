@@ -1,6 +1,6 @@
 /**
- * Money that nobody pays in: what payments promised their payers, what these spent of it, and what merchants withdraw of that. Each step
- * must follow from the one before, to the cent.
+ * Payments without payins: cashback promised to payers, spent by them, and withdrawn by merchants. Each step must follow from the previous
+ * one, to the cent.
  */
 import { transferId } from '../../../domain/payment/shapes.ts';
 import type { Out } from '../claims.ts';
@@ -12,7 +12,7 @@ import type { Reckoner } from './reckoner.ts';
 const whereOf = ({ stream, revision, id }: Entry) => ({ stream, revision, id });
 const centDecimals = 2;
 
-/** A payment's stream: what it earns whom, and out of which withdrawal it is paid where nobody paid it. */
+/** A payment's stream: the cashback of its payers, and the withdrawal that funds it without a payin. */
 export function createEarningsReckoner(out: Out): Reckoner {
   const payins = new Map<string, { readonly from: string; readonly amount: bigint }>();
   let created: Entry | null = null;
@@ -68,7 +68,7 @@ export function createEarningsReckoner(out: Out): Reckoner {
     },
   };
 
-  /** By payer, each his part of the share that was promised, rounded down. */
+  /** Per payer, their part of the promised share, rounded down. */
   function earned(of: Entry, { data }: Entry): readonly (readonly [string, bigint])[] {
     const terms = termsOf(of);
     const { chainId, asset } = terms.paidFrom(data.source);
@@ -105,7 +105,7 @@ const withdrawnWords = ({ chainId, token, receiverAddress, receiverMemo, amount,
 const openText = ({ cents, chainId, token, receiverAddress, receiverMemo, fee }: Entry['data']): string =>
   `${cents} cents, ${withdrawnWords({ chainId, token, receiverAddress, receiverMemo, amount: cents, fee })}, ${token.decimals} decimals`;
 
-/** Credit and cashback: each event says how the account stands after it, and why. */
+/** Credit and cashback: each event contains the account's new state, and its cause. */
 export function createAccountReckoner(out: Out): Reckoner {
   let balance = 0n;
   return {

@@ -1,10 +1,10 @@
-/** One outgoing transfer, told again by its events alone: nothing of how the product decides is used. */
+/** One outgoing transfer, recomputed from its events alone, without the product's decisions. */
 import { type ChainId, chainOf } from '../../../domain/chains.ts';
 import type { AttemptClaim, Out } from '../claims.ts';
 import type { Entry } from '../entry.ts';
 import { type FindingCode, findingAt } from '../findings.ts';
 
-/** What was ordered. */
+/** The order. */
 export interface Ordered {
   readonly chainId: number;
   readonly asset: string;
@@ -14,11 +14,11 @@ export interface Ordered {
   readonly form: AttemptClaim['form'];
   readonly from?: AttemptClaim['from'];
   readonly purpose: AttemptClaim['purpose'];
-  /** Of the treasury, where the order says whose money it is. */
+  /** Owner within the treasury, if the order names one. */
   readonly owner: string | null;
 }
 
-/** Of a payout or refund, as it was ordered. */
+/** Order of a payout or refund. */
 export const orderedOf = (
   { chainId, token, receiverAddress, receiverMemo, amount }: Entry['data'],
   purpose: Ordered['purpose'],
@@ -36,9 +36,9 @@ export const orderedOf = (
 interface Attempt {
   readonly entry: Entry;
   fate: AttemptClaim['fate'];
-  /** It can never land and has not used its nonce up. */
+  /** It can never land and has not used up its nonce. */
   lapsed: boolean;
-  /** It landed, less than was ordered arrived, and an operator had it tried again. */
+  /** It landed short, and an operator retried it. */
   retried: boolean;
   landed: Landed | null;
 }
@@ -47,7 +47,7 @@ interface Landed {
   readonly block: string;
   readonly cost: AttemptClaim['cost'];
   readonly arrived: string | null;
-  /** Log position of the event that says so, and when it was written. */
+  /** Log position and time of the event. */
   readonly position: string;
   readonly at: string;
 }
@@ -56,15 +56,15 @@ export interface Leg {
   /** @param kind without the owner's prefix: Signed, Died, Confirmed … */
   next(kind: string, entry: Entry): void;
   end(): void;
-  /** What has left for good; null while nothing has. */
+  /** Final outgoing amount; null while there is none. */
   settled(): { readonly amount: bigint } | null;
   /** Log position of the last attempt's signature; null before one. */
   signedAt(): string | null;
-  /** Whether an attempt landed, or can still land. */
+  /** True if an attempt landed, or can still land. */
   mayLand(): boolean;
 }
 
-/** Events that nothing has that was called off. */
+/** Events that a called-off transfer cannot have. */
 export const landing: ReadonlySet<string> = new Set(['Signed', 'Confirmed', 'Short']);
 
 /** On Stellar channel accounts number transactions that the treasury pays for. */
@@ -112,14 +112,14 @@ export function createLeg(ordered: Ordered, out: Out): Leg {
       find('illegalEvent', entry, `attempt ${number} was proven dead before`);
     attempt.fate = fate;
     const { position, at } = entry;
-    // An operator who accepts what arrived settles it: the chain shows the same as before.
+    // An operator's acceptance settles it: the chain is unchanged.
     const arrived = entry.data.arrived ?? attempt.landed?.arrived ?? null;
     attempt.landed = { block: blockNumber, cost, arrived, position, at };
     checkLeft(entry);
     if (fate === 'settled') settled = number;
   }
 
-  /** No token of the catalogue charges its sender: nothing more than the order leaves. */
+  /** No catalogue token charges its sender: only the ordered amount is debited. */
   function checkLeft(entry: Entry): void {
     const { cost, arrived } = entry.data;
     const left = BigInt(cost?.left ?? ordered.amount);
@@ -161,7 +161,7 @@ export function createLeg(ordered: Ordered, out: Out): Leg {
   };
 }
 
-/** It failed on its chain, or can never come there. */
+/** It failed on its chain, or can never land. */
 function bury(attempt: Attempt, { reason, landed }: Entry['data'], { position, at }: Entry): void {
   attempt.fate = 'dead';
   attempt.lapsed = reason === 'validityPassed';
@@ -169,7 +169,7 @@ function bury(attempt: Attempt, { reason, landed }: Entry['data'], { position, a
     attempt.landed = { block: landed.blockNumber, cost: landed.cost, arrived: null, position, at };
 }
 
-/** After an operator has decided about one that fell short. */
+/** After an operator's decision about a short attempt. */
 function decideShort(attempts: Iterable<Attempt>, fate: 'live' | 'dead'): void {
   const all = [...attempts];
   if (all.some((attempt) => attempt.fate === 'short'))

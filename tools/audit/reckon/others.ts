@@ -1,4 +1,4 @@
-/** The other streams that money goes by: unmatched money, treasury accounts, their books, withdrawals. */
+/** The other streams with money: unmatched money, treasury accounts, their books, withdrawals. */
 import { chainOf } from '../../../domain/chains.ts';
 import { microUsdDecimals } from '../../../domain/money.ts';
 import { transferId } from '../../../domain/payment/shapes.ts';
@@ -12,7 +12,7 @@ import type { Reckoner } from './reckoner.ts';
 
 const whereOf = ({ stream, revision, id }: Entry) => ({ stream, revision, id });
 
-/** A refund of unmatched funds that was ordered; called off, it takes nothing unless it lands all the same. */
+/** An ordered refund of unmatched funds; called off, it uses nothing unless it lands anyway. */
 interface WayBack {
   readonly leg: Leg;
   readonly sent: bigint;
@@ -131,7 +131,7 @@ export function createUnmatchedReckoner(out: Out): Reckoner {
   }
 }
 
-/** `treasury-<chainId>-<account>`: of any length, so that nothing of it is kept. */
+/** `treasury-<chainId>-<account>`: of any length, so nothing of it is kept. */
 export function createTreasuryReckoner(out: Out, book: Book): Reckoner {
   let networksClosed = 0;
   return {
@@ -181,7 +181,7 @@ export function createTreasuryReckoner(out: Out, book: Book): Reckoner {
 const outflowsOf = ({ data }: Entry): OwnClaim['changes'] =>
   (data.changes as OwnClaim['changes']).filter(({ amount }) => BigInt(amount) < 0n);
 
-/** Receivers of an adopted transaction that the address book does not have. An adoption is one operator's word. */
+/** Receivers of an adopted transaction outside the address book. An adoption is one operator's word. */
 const strangersIn = (entry: Entry, chainId: OwnClaim['chainId'], book: Book): readonly string[] =>
   outflowsOf(entry)
     .filter(
@@ -232,11 +232,11 @@ function accountOf(stream: string): [OwnClaim['chainId'], string] {
   return [Number(chainId) as OwnClaim['chainId'], account.join('-')];
 }
 
-/** An allowance moves as little as a deployment does. */
+/** An allowance moves no money, like a deployment. */
 const formOf = (form?: { readonly kind: string }): AttemptClaim['form'] =>
   form === undefined ? null : form.kind === 'flush' || form.kind === 'coin' ? form.kind : 'deploy';
 
-/** Where money could be withdrawn to, and since when. */
+/** Allowed receivers of withdrawals, with the time of each. */
 export interface Book {
   /** @param place without a memo: with any memo */
   isUsable(
@@ -245,7 +245,7 @@ export interface Book {
   ): boolean;
 }
 
-/** @param approvalFrom_microUsd what is worth more needs another operator; null where that is not known */
+/** @param approvalFrom_microUsd value above which another operator must approve; null if unknown */
 export function createOperationReckoner(out: Out, book: Book, approvalFrom_microUsd: bigint | null): Reckoner {
   const illegal = (entry: Entry, message: string) => out.find(findingAt('illegalEvent', entry, message));
   let ordered: Entry | null = null;
@@ -304,7 +304,7 @@ export function createOperationReckoner(out: Out, book: Book, approvalFrom_micro
     },
   };
 
-  /** What one operator may order alone within a day is known only beside all other operations. */
+  /** A daily limit of one operator needs all other operations. */
   function tellUnapproved(entry: Entry): void {
     const { data } = entry;
     const others = [...approvedBy].filter((by) => by !== data.by).length;
@@ -313,7 +313,7 @@ export function createOperationReckoner(out: Out, book: Book, approvalFrom_micro
     out.unapproved({ where: whereOf(entry), at: entry.at, by: data.by, value_microUsd });
   }
 
-  /** Whatever it is called: money that leaves needs a place in the address book, and another operator where it is much. */
+  /** For every kind: outgoing money needs an entry of the address book, and above a value another operator. */
   function check(entry: Entry, { data }: Entry): void {
     if (!movesMoney(data)) return;
     const others = [...approvedBy].filter((by) => by !== data.by).length;
@@ -329,15 +329,15 @@ export function createOperationReckoner(out: Out, book: Book, approvalFrom_micro
   }
 }
 
-/** An order is recorded when it is made. An append may be retried while the store is away. */
+/** An order is recorded when it is made. An append may be retried during an outage. */
 const recordedWithin_ms = 60 * minute_ms;
 
-/** True also if one of them is no time. */
+/** True also if one of them is not a time. */
 const isOtherTime = (a: string, b: string): boolean => !(Math.abs(Date.parse(a) - Date.parse(b)) <= recordedWithin_ms);
 
 const movesMoney = ({ form }: Entry['data']): boolean => formOf(form) === null || formOf(form) === 'coin';
 
-/** In millionths of a dollar: a token counts as one dollar, whatever the order says; what a coin is worth it alone says. */
+/** In millionths of a dollar: a token counts as one dollar, regardless of the order; a coin's value is only in the order. */
 function worthOf({ chainId, token, amount, value_microUsd: stated }: Entry['data']): bigint {
   const known = chainOf(chainId).tokens.find(({ address }) => address === token.address);
   const worth = known ? scaled(BigInt(amount), known.decimals, microUsdDecimals) : 0n;

@@ -1,4 +1,4 @@
-/** One payment, reckoned again from its events: what came, how it was divided, what left, what is held. */
+/** One payment, recomputed from its events: received, divided, outgoing and held money. */
 import { chainOf } from '../../../domain/chains.ts';
 import type { Out, Unsettled } from '../claims.ts';
 import type { Entry } from '../entry.ts';
@@ -14,27 +14,27 @@ interface Refund {
   readonly chainId: number;
   readonly asset: string;
   readonly sent: bigint;
-  /** With what sending it costs. */
+  /** Including its network fee. */
   readonly taken: bigint;
   calledOff: boolean;
 }
 
 export interface Refunds {
-  /** A payer said where their money goes back to. */
+  /** A payer set a refund address. */
   setAddress(entry: Entry): void;
   order(entry: Entry): void;
   callOff(entry: Entry): void;
-  /** @returns false where no such refund was ordered */
+  /** @returns false if no such refund was ordered */
   next(kind: string, entry: Entry): boolean;
-  /** What was taken of an asset, for refunds that were not called off, or landed all the same. */
+  /** Amount of an asset used by refunds that were not called off, or landed anyway. */
   taken(key: string): bigint;
   end(): void;
 }
 
 /**
- * Follows one payment's refunds by its own events: each ordered refund, and the part of the held money that it takes.
- * @param left what is held of an asset, with all refunds so far taken off
- * @param sentBy what a sender has sent of an asset
+ * Follows one payment's refunds by its own events: each ordered refund, and its part of the held money.
+ * @param left held amount of an asset, less all refunds so far
+ * @param sentBy amount of an asset from a sender
  */
 export function createRefunds(
   out: Out,
@@ -51,7 +51,7 @@ export function createRefunds(
       0n,
     );
 
-  /** A payer's money goes to the payer, or where the payer signed that it goes; an operator may choose any address. */
+  /** A refund goes to the payer, or to the address that the payer signed; an operator may choose any address. */
   function checkReceiver(entry: Entry): void {
     const { refund, chainId, token, amount, receiverAddress, receiverMemo, requestedBy, proof } = entry.data;
     const key = assetKey(chainId, token.address);
@@ -122,14 +122,14 @@ export function createRefunds(
   };
 }
 
-/** What its events have come to. */
+/** State of a payment after its events. */
 interface Payment {
   created: Entry | null;
   funded: Entry | null;
   bounced: boolean;
   payout: Leg | null;
   ordered: Entry | null;
-  /** Where it can be paid to. */
+  /** Its deposits. */
   readonly deposits: Entry['data'][];
   last: Entry | null;
 }
@@ -160,7 +160,7 @@ export function createPaymentReckoner(out: Out): Reckoner {
     if (!isKnown && /^(Payout|Refund)(Signed|Confirmed|Short)$/.test(type))
       find('illegalEvent', entry, 'nothing was ordered before it');
   }
-  /** What a payout takes must still be there: nothing of it was refunded. */
+  /** The money of a payout must be unrefunded. */
   function checkPayout(entry: Entry): void {
     if (payment.bounced) find('illegalEvent', entry, 'the payment bounced: its money can only go back');
     const by = divided({ ...payment, bounced: false });
@@ -169,7 +169,7 @@ export function createPaymentReckoner(out: Out): Reckoner {
     const missing = shareOf(by.data) + refunds.taken(key) - (payins.received().get(key) ?? 0n) - payins.gone(key);
     if (missing > 0n) find('refundBeyondCap', entry, `${missing} more is refunded and paid out than was received`);
   }
-  /** A payin that left its chain after it was paid out is a loss that the log states; nothing else makes more leave than was received. */
+  /** An orphaned payin after the payout is a recorded loss; nothing else explains more outgoing than received money. */
   function checkHeld(last: Entry): void {
     for (const [key, received] of payins.received()) {
       const missing = usedFor(payment, key) + refunds.taken(key) - received - payins.gone(key);
@@ -225,7 +225,7 @@ function create(payment: Payment, entry: Entry, out: Out) {
   disclose(payment, out, entry, { chainId: source.chainId, deposit });
 }
 
-/** Where it can be paid to, from now on. */
+/** Adds a deposit from now on. */
 function disclose(payment: Payment, out: Out, { at }: Entry, { chainId, deposit }: Entry['data']): void {
   const { family } = chainOf(chainId);
   payment.deposits.push(deposit);
@@ -237,7 +237,7 @@ interface Place {
   readonly memo: string | null;
 }
 
-/** A deposit is an address, with a memo where payments share it; where a contract is called, the contract with a memo of its own. */
+/** A deposit is an address, with a memo if payments share it; for a contract payment, the contract with its own memo. */
 function placesOf({ address, memo, contract, contractMemo }: Entry['data']): readonly Place[] {
   const called = contract === null ? [] : [{ to: contract, memo: contractMemo }];
   return contract === null || memo !== null ? [...called, { to: address, memo }] : called;
@@ -246,7 +246,7 @@ function placesOf({ address, memo, contract, contractMemo }: Entry['data']): rea
 const isAt = (deposit: Entry['data'], transfer: Entry['data']): boolean =>
   placesOf(deposit).some(({ to, memo }) => transfer.to === to && (transfer.memo ?? null) === memo);
 
-/** Deposits with a memo share an address: unmatched funds with that memo are the payment's. */
+/** Deposits with a memo share an address: unmatched funds with that memo belong to the payment. */
 function tellPlaces({ created, deposits }: Payment, count: number, out: Out): void {
   if (!created) return;
   const where = { stream: created.stream, revision: created.revision, id: created.id };
@@ -273,7 +273,7 @@ function order(payment: Payment, entry: Entry, out: Out): void {
   payment.ordered ??= entry;
 }
 
-/** What it neither paid out nor sent back, by the chain that this concerns. */
+/** Money neither paid out nor refunded, by chain. */
 function unsettledIn(
   { created, payout, ordered, bounced }: Payment,
   payins: Payins,
@@ -295,13 +295,13 @@ function unsettledIn(
   return [...found, { chainId: ordered.data.chainId, stream, position, what: 'its payout is not settled' }];
 }
 
-/** What divided the money that came; null while nothing did, and where the payment bounced before anything left. */
+/** Division of the received money; null before it, and if the payment bounced before anything left. */
 function divided({ created, funded, bounced, payout }: Payment) {
   if (!created || !funded || funded.data.rule === 'cashback' || (bounced && payout?.settled() == null)) return null;
   return { ...termsOf(created).paidFrom(funded.data.source), data: funded.data };
 }
 
-/** What the payout, the fee and the dust took of an asset. */
+/** Amount of an asset used by payout, fee and dust. */
 function usedFor(payment: Payment, key: string): bigint {
   const by = divided(payment);
   return by && assetKey(by.chainId, by.asset) === key ? shareOf(by.data) : 0n;
