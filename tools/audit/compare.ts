@@ -267,7 +267,7 @@ function outOf(attempt: AttemptClaim, { account, changes }: Evidence, world: Wor
   }
   const left = BigInt(cost?.left ?? amount);
   const kept = left - BigInt(arrived ?? left);
-  // What the token itself keeps goes to an address of the token's owner.
+  // The token's own fee goes to an address of the token's owner.
   const fee = kept > 0n && kept <= tokenFeeMax(chainId, asset, left) ? kept : 0n;
   const counterparty = world.holderOf(chainId, receiver);
   const due = { asset, amount: (fee - left).toString(), counterparty };
@@ -277,10 +277,10 @@ function outOf(attempt: AttemptClaim, { account, changes }: Evidence, world: Wor
   ];
 }
 
-/** A change that the log tells; with a memo where the chain has memos: null for none. */
+/** An expected change; with a memo on chains with memos: null for none. */
 type Due = Omit<Evidence['changes'][number], 'memo'> & { readonly memo?: string | null };
 
-/** A top-up is the sum of what one transaction brought of an asset. */
+/** A top-up is the sum of one transaction's receipts of an asset. */
 function changesOf(changes: readonly Due[], evidence: Evidence): readonly Due[] {
   return changes.flatMap((change) => {
     const isSum = BigInt(change.amount) > 0n && receivedIn(evidence, change.asset) === BigInt(change.amount);
@@ -289,7 +289,7 @@ function changesOf(changes: readonly Due[], evidence: Evidence): readonly Due[] 
   });
 }
 
-/** The treasury creates one token account at most for each receiver, on Solana alone. */
+/** The treasury creates at most one token account per receiver, only on Solana. */
 function rentMaxOf(
   chainId: Evidence['chainId'],
   attempts: readonly AttemptClaim[],
@@ -300,12 +300,12 @@ function rentMaxOf(
   return solanaRent * BigInt(Math.max(attempts.length, members));
 }
 
-/** Lamports that a token account is opened with. The number is written down here once more, on purpose. */
+/** Lamports for opening a token account. The number is repeated here on purpose. */
 const solanaRent = 2_039_280n;
 
 /**
- * What is left of the changes when each expected one has met its like: same asset, same amount, nobody else behind it.
- * @param rentMax the most of the coin that went into accounts, which costs tell
+ * Remaining changes after removing a match for each expected one: same asset, same amount, same counterparty.
+ * @param rentMax maximum coin for opened accounts, which costs include
  */
 function restOf({ changes }: Evidence, expected: readonly Due[], rentMax: bigint) {
   const rest = [...changes];
@@ -325,7 +325,7 @@ function restOf({ changes }: Evidence, expected: readonly Due[], rentMax: bigint
   return { rest: isRent ? rest.filter(({ asset }) => asset !== coinAddress) : rest, unmet };
 }
 
-/** Whoever tells of a transaction tells what all of it cost: payouts that share one say the same. */
+/** Each record of a transaction has its whole cost: payouts that share one have equal costs. */
 function checkCost(evidence: Evidence, claims: readonly Claim[], isOld: boolean, out: Compared): void {
   const { account, fee, changes, outgoing, succeeded } = evidence;
   const moved = changes.reduce((sum, { asset, amount }) => (asset === coinAddress ? sum + BigInt(amount) : sum), 0n);
@@ -344,7 +344,7 @@ function checkCost(evidence: Evidence, claims: readonly Claim[], isOld: boolean,
   }
 }
 
-/** An adoption says what a transaction did that nothing else records: to whom, and that the operators know that receiver. */
+/** An adoption records the effects of a transaction without another record, and that the operators know its receivers. */
 function checkAdopted(
   claim: OwnClaim,
   evidence: Evidence,
@@ -377,7 +377,7 @@ function checkAdopted(
     );
 }
 
-/** What nothing else may say of an adopted transaction: that it moved money. */
+/** True if another record claims to move the money of an adopted transaction. */
 const isMeantElsewhere = (claim: Claim): boolean =>
   isInflow(claim)
     ? claim.phase !== 'gone'
@@ -385,10 +385,10 @@ const isMeantElsewhere = (claim: Claim): boolean =>
       ? claim.fate === 'settled' || claim.fate === 'short'
       : claim.block !== null;
 
-/** Smaller payins than a cent are recorded by nobody. */
+/** Payins below a cent are not recorded. */
 const centDecimals = 2;
 
-/** Tokens with a memo that come to a shared address are a payment's or unmatched, unless they are too small to be kept: no top-up. */
+/** Tokens with a memo at a shared address are a payment's or unmatched, unless they are below the minimum: never a top-up. */
 function checkTopUps(own: readonly OwnClaim[], { account, changes }: Evidence, out: Compared): void {
   for (const topUp of own.filter((claim) => claim.kind === 'topUp' && claim.account === account)) {
     const token = (asset: string) => tokenAt(chainOf(topUp.chainId), asset);
@@ -403,7 +403,7 @@ function checkTopUps(own: readonly OwnClaim[], { account, changes }: Evidence, o
   }
 }
 
-/** The log says what no chain shows. */
+/** The log contains a transaction that no chain has. */
 function checkShown(claim: Claim, shownAt: ReadonlySet<string>, world: World, out: Compared): void {
   if (world.isOfClosedNetwork(claim)) {
     out.skipped(claim);
@@ -423,6 +423,6 @@ function checkShown(claim: Claim, shownAt: ReadonlySet<string>, world: World, ou
     find(out, 'settlementForged', claim, `the chain shows no such transaction of ${account}`);
 }
 
-/** Whether nodes must have the claim's transaction: its block was read, or the log stated long ago a block that is still not there. */
+/** True if nodes must have the claim's transaction: its block was read, or the log long ago named a block that is still missing. */
 const isReadable = ({ chainId, block, at }: Claim, address: string, world: World): boolean =>
   world.wasRead(chainId, address, block) || (world.isBehindEnd(chainId, address, block) && at < world.settledBefore);

@@ -1,11 +1,11 @@
-/** What came: each transfer that the chain shows beside the payin, or unmatched money, that the log has of it. */
+/** Receipts: each transfer on the chain against the log's payin, or unmatched money. */
 import { type ChainId, chainOf } from '../../domain/chains.ts';
 import type { AttemptClaim, BatchClaim, Claim, Evidence, Fact, InflowClaim, SharedPlace } from './claims.ts';
 import { type Compared, findAtClaim as find, findAtClaim, tokenFeeMax, type World } from './comparing.ts';
 import { findingAt } from './findings.ts';
 
 export const isInflow = (claim: Claim): claim is InflowClaim => claim.kind === 'payin' || claim.kind === 'unmatched';
-/** Unmatched money that was given to a payment is that payment's, and only its. Any other payin is at its payment's own deposit. */
+/** Unmatched money that was assigned to a payment belongs only to that payment. Any other payin is at its payment's own deposit. */
 export function checkCreditedOnce(inflows: readonly InflowClaim[], { isWhole }: World, out: Compared): void {
   for (const same of Map.groupBy(inflows, ({ transferId }) => transferId).values()) {
     const payins = same.filter(({ kind, phase }) => kind === 'payin' && phase !== 'gone');

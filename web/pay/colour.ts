@@ -21,7 +21,7 @@ export function colourSheet(colour: string): string | null {
   ].join('\n');
 }
 
-/** Where the stylesheet of a colour is. @param colour `#rrggbb` */
+/** Path of a colour's stylesheet. @param colour `#rrggbb` */
 export const colourPath = (colour: string): string => `/colours/${colour.slice(1)}.css`;
 
 export const colourLink = (colour: string | null) =>

@@ -1,4 +1,4 @@
-/** The pages of payments under /pay, and of reusable links under /link: for people with a link, without cookies, readable by nobody else. */
+/** The pages of payments under /pay, and of reusable links under /link: for holders of a link, without cookies. */
 import { type Request, type RequestHandler, Router } from 'express';
 import { prefersHtml } from '../../src/api/accept.ts';
 import type { Pages } from '../../src/api/app.ts';
@@ -13,14 +13,14 @@ import { sayIn } from './messages/index.ts';
 import { type PayPagesDeps, payPages } from './pages.ts';
 import { troublePage } from './trouble.ts';
 
-/** What they send besides every answer's headers, whose policy they keep: no frame, no form, nothing from elsewhere. */
+/** Headers besides those of every answer, whose policy they keep: no frame, no form, nothing from other origins. */
 const headers = new Map([
   ['Referrer-Policy', 'no-referrer'],
   ['X-Robots-Tag', 'noindex, nofollow'],
   ['Vary', 'Accept-Language, Accept'],
 ]);
 
-/** A link's page has a form, which browsers must be able to send, and to say where it is from. */
+/** A link's page has a form, which browsers must be able to send with its origin. */
 const formHeaders = new Map([
   ['Content-Security-Policy', contentSecurityPolicy({ formAction: ["'self'"] })],
   ['Referrer-Policy', 'same-origin'],

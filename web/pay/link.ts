@@ -1,4 +1,4 @@
-/** A reusable link as its payer opens it: what it is for, what may be chosen, and one button. POST: nonce, amount, source, lang. */
+/** A reusable link for its payer: purpose, choices, and one button. POST: nonce, amount, source, lang. */
 
 import type { VNode } from 'preact';
 import Type from 'typebox';
@@ -42,17 +42,17 @@ export interface PaySource {
 export interface LinkModel extends Around {
   readonly shop: Shop;
   readonly link: Pick<ListedLink, 'type' | 'amount' | 'minAmount' | 'maxAmount' | 'title' | 'description' | 'closedAt'>;
-  /** What the payment may be paid from: chosen on its page where there are several. Empty where the payer chooses here. */
+  /** Sources of the payment: with several, the payer chooses on its page. Empty if the payer chooses here. */
   readonly from: readonly PaySource[];
-  /** What he chooses from here. */
+  /** Sources to choose from here. */
   readonly sources: readonly PaySource[];
-  /** Of this form alone. */
+  /** Specific to this form. */
   readonly nonce: string;
-  /** Values as they were sent; what is wrong is said in the page's language, by the name of the field alone. */
+  /** Values as sent; errors are in the page's language, by field name only. */
   readonly form: FormState;
 }
 
-/** As the form sends it: `8453-USDC`. */
+/** Form value: `8453-USDC`. */
 export const sourceValue = ({ chainId, tokenSymbol }: PaySource): string => `${chainId}-${tokenSymbol}`;
 
 export function linkPage(model: LinkModel): VNode {
@@ -140,13 +140,13 @@ const sourceField = (model: LinkModel): VNode =>
 const sourceText = ({ say }: LinkModel, { tokenSymbol, chainId }: PaySource): string =>
   say.text('linkSource', { token: tokenSymbol, chain: chainName(chainId) });
 
-// A reusable link: a page that makes nothing, and a form that makes a payment of the payer's own and leads to it.
+// A reusable link: a page without effects, and a form that creates a payment for the payer and leads to it.
 
 const path = '/link/{linkId}';
 const params = Type.Object({ linkId: Type.String({ maxLength: 100 }) });
 const Asked = fields({ lang: Type.Optional(entry(16)) });
 
-/** People write cents at most, after a point or a comma: `1.000` and `1,000` mean different things to different people. */
+/** At most cents, after a point or a comma: `1.000` and `1,000` are ambiguous. */
 const Amount = Type.String({ pattern: '^[0-9]{1,6}([.,][0-9]{1,2})?$', description: 'an amount like 10.00' });
 const Filled = fields({
   nonce: Uuid,
@@ -171,7 +171,7 @@ export interface PayLinkPagesDeps
 export function linkPages(deps: PayLinkPagesDeps): readonly (AnyPage | AnyForm)[] {
   const { ids, site } = deps;
   const offers = ({ id }: Chain): boolean => site.chains.some((chain) => chain.id === id);
-  // Payers cannot fill the log, and never take the place of payments that the app itself creates.
+  // Payers cannot fill the log, and never use up the limit of the app's own payments.
   const payFrom = (address: string) =>
     createPayLink(async (request, app, caller) => {
       await admitApp(deps.rates, 'linkOpen', app.appId, address);
@@ -212,7 +212,7 @@ export function linkPages(deps: PayLinkPagesDeps): readonly (AnyPage | AnyForm)[
       pointers: { '/source/amount': 'amount', '/destination/amount': 'amount' },
       async act({ params: { linkId }, fields: { nonce, amount, source, lang = null }, by, address }) {
         const link = await existing(deps, linkId);
-        // The page says so.
+        // The page says that the link is closed.
         if (link.closedAt !== null) return { to: withQuery(linkPath(linkId), { lang }) };
         const app = await knownApp(deps, link.appId);
         const [chainId = '', tokenSymbol = ''] = source?.split('-') ?? [];
@@ -231,7 +231,7 @@ export function linkPages(deps: PayLinkPagesDeps): readonly (AnyPage | AnyForm)[
   ];
 }
 
-/** A link that is none and one that was cut are answered alike. */
+/** A wrong link and a truncated one get the same answer. */
 async function existing({ links }: Pick<PayLinkPagesDeps, 'links'>, linkId: string): Promise<Link> {
   const link = await links.find(linkId);
   if (!link) throw noSuchPage();

@@ -1,4 +1,4 @@
-/** What became of the money, once something is final: both transactions, and the ways on. */
+/** Outcome of the money once it is final: both transactions, and the next steps. */
 import type { VNode } from 'preact';
 import type { PaymentTransaction } from '../../domain/payment/transactions.ts';
 import { between, chainName } from '../parts/cells.ts';
@@ -8,7 +8,7 @@ import { type PayModel, shopName } from './model.ts';
 import { seen } from './story.ts';
 import { sum } from './sum.ts';
 
-/** Empty while the payment goes on. */
+/** Empty while the payment is open. */
 export function outcome(model: PayModel): VNode {
   const { say, shop, path, facts, madeWith } = model;
   const { situation } = facts;

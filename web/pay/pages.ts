@@ -1,4 +1,4 @@
-/** The pages of payments, for whoever has a payment's link: pay and watch, receipt, news, a colour. */
+/** The pages of payments for holders of a payment's link: payment page, receipt, updates, a colour. */
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,14 +26,14 @@ export interface PayPagesDeps extends RefundFormDeps, PayNewsDeps {
   readonly chooseSource: (paymentId: string, source: ChosenSource, by: By) => Promise<Payment | Refusal>;
 }
 
-/** `source` as the page's buttons have it: `8453 USDC`. */
+/** `source` in the page's buttons: `8453 USDC`. */
 const Choice = fields({ source: entry(40), lang: Type.Optional(entry(16)) });
 
 type ChoiceRequest = Visit<'anyone', { readonly secret: string }>;
 
 /**
- * The form of a payment's page by which its payer chooses what to pay from.
- * @param again the page, as it is when the choice was refused
+ * Form of a payment's page for choosing a source.
+ * @param again page after a refused choice
  */
 export const choiceForm = (
   { chooseSource, paymentSecrets }: Pick<PayPagesDeps, 'chooseSource' | 'paymentSecrets'>,
@@ -59,7 +59,7 @@ export const choiceForm = (
 
 const file = join(import.meta.dirname, '../embed/embed.js');
 
-/** Modules are asked for with CORS (HTML standard, 8.1.4.2), so that this alone may be read from everywhere. */
+/** Modules are requested with CORS (HTML standard, 8.1.4.2), so only this file may be read from everywhere. */
 const headers = {
   'Access-Control-Allow-Origin': '*',
   'Cross-Origin-Resource-Policy': 'cross-origin',
@@ -112,7 +112,7 @@ const shownBy =
   (visit: Asking): Promise<Shown> =>
     shown(deps, draw, visit);
 
-/** @param refused whether what the payer chose just now cannot be */
+/** @param refused true if the payer's last choice was refused */
 async function shown(deps: PayPagesDeps, draw: Draw, visit: Asking, refused = false): Promise<Shown> {
   const model = await payModelOf(deps, visit, visit.query.lang);
   return { page: draw({ ...model, refused }), headers: framing(model.sites, model.facts.choiceOpen) };

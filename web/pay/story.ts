@@ -1,4 +1,4 @@
-/** The way of the money, for its payer: sent, final, paid on. */
+/** Progress of the money for its payer: sent, final, paid out. */
 import type { VNode } from 'preact';
 import type { PaymentTransaction } from '../../domain/payment/transactions.ts';
 import { type Step, steps } from '../parts/boxes.ts';
@@ -7,7 +7,7 @@ import { type Content, html } from '../parts/html.ts';
 import { type PayModel, shopName } from './model.ts';
 import { sum } from './sum.ts';
 
-/** Empty while nothing has come. */
+/** Empty while no money has arrived. */
 export function story(model: PayModel): VNode {
   const { say, facts } = model;
   const list = stepsOf(model);
@@ -37,7 +37,7 @@ function stepsOf(model: PayModel): readonly Step[] {
   if (counted.length === 0) return [];
   const sent = counted.map((transaction) => sentStep(model, transaction));
   if (['tooLow', 'tooHigh', 'unpayable', 'refunding', 'refunded', 'timeUp'].includes(situation.kind)) return sent;
-  // What came on another of the payer's chains pays for nothing here: the head of the page tells of it.
+  // Money on another of the payer's chains does not count here: the head of the page mentions it.
   const own = counted.filter(
     ({ chainId, tokenSymbol }) => chainId === payment.sourceChainId && tokenSymbol === payment.sourceTokenSymbol,
   );
@@ -46,7 +46,7 @@ function stepsOf(model: PayModel): readonly Step[] {
   return [...ownSent, finalStep(model), payoutStep(model, payment.destinationChainId)];
 }
 
-/** A transaction with what can be seen of it by anybody. */
+/** A transaction with its public details. */
 export function seen(
   { say, mode }: PayModel,
   { chainId, txHash }: Pick<PaymentTransaction, 'chainId' | 'txHash'>,
