@@ -1,4 +1,4 @@
-/** What clients read of a contract: its functions, errors and events (`contractspecv0`). */
+/** Interface of a contract for clients: its functions, errors and events (`contractspecv0`). */
 import { xdr } from '@stellar/stellar-sdk';
 
 type Inputs = Readonly<Record<string, xdr.ScSpecTypeDef>>;

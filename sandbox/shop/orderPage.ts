@@ -1,4 +1,4 @@
-/** One order from its first to its last moment, on one screen: what was ordered, paying, what the shop learned, the receipt. */
+/** One order from start to end on one screen: goods, payment, the shop's knowledge, the receipt. */
 import type { VNode } from 'preact';
 import { card, inside, notice, pairs, type Step, statusChip, steps, wordOf } from '../../web/parts/boxes.ts';
 import { amount, chainName, shortAddress } from '../../web/parts/cells.ts';

@@ -1,8 +1,8 @@
 /**
- * In place of EventStoreDB where its image cannot be had: this product's own node, told what it is by EventStoreDB's own variables. As one
- * of three it is a cluster as clients see it: TLS with the node's certificate, gossip, one leader, refusals of those that do not lead. It is
- * no cluster below that: nothing is replicated. The three share one directory, and whoever has its lock leads. So a leader that is
- * killed is followed by another one with the same log, and a leader that stands still is an outage. Users are not checked.
+ * Replaces EventStoreDB if its image is unavailable: this product's own node, configured by EventStoreDB's variables. As one of three it
+ * looks like a cluster to clients: TLS with the node's certificate, gossip, one leader, refusals of non-leaders. Nothing is replicated: the
+ * three share one directory, and the holder of its lock leads. So a killed leader is followed by another one with the same log, and a
+ * frozen leader is an outage. Users are not checked.
  */
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -27,7 +27,7 @@ const leaderFile = `${shared}/leader`;
 
 const endpoint = (address: string): Endpoint => ({ address, port });
 
-/** Who wrote down last that it leads. */
+/** The last node that recorded its leadership. */
 function leader(): string {
   try {
     return readFileSync(leaderFile, 'utf8');
