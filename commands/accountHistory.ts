@@ -7,7 +7,7 @@ import { TransientError } from './ports.ts';
 /** The chain's own coin among assets; any other is a token, by its address as the catalogue spells it. */
 export { coinAddress as coin } from '../domain/money.ts';
 
-export interface Change {
+export interface BalanceChange {
   readonly asset: string;
   /** In smallest units, negative for an outgoing amount. Excludes the fee. */
   readonly amount: bigint;
@@ -21,12 +21,12 @@ export interface Change {
 }
 
 /** A block that identifies a position on the chain. On Solana and Stellar, slots and ledgers are the blocks. */
-export interface Place {
+export interface BlockPlace {
   readonly blockNumber: bigint;
   readonly blockHash: string;
 }
 
-export interface AccountTransaction extends Place {
+export interface AccountTransaction extends BlockPlace {
   readonly txHash: string;
   readonly time: Instant;
   /** Nonce of this account that it used up; null for others' transactions, and on a chain without nonces. */
@@ -36,7 +36,7 @@ export interface AccountTransaction extends Place {
   readonly succeeded: boolean;
   /** Fee that the account paid, in smallest units of the chain's coin. */
   readonly fee: bigint;
-  readonly changes: readonly Change[];
+  readonly changes: readonly BalanceChange[];
   /** The 32-byte hash memo as hex; omitted if it has no memo, or another kind. */
   readonly hashMemo?: string;
 }
@@ -65,7 +65,7 @@ export interface HistoryPage {
 }
 
 /** Balances of an account at the end of a block. */
-export interface Standing extends Place {
+export interface AccountBalances extends BlockPlace {
   readonly time: Instant;
   /** EVM: number of transactions that the account has sent. Omitted on other chains. */
   readonly sent?: bigint;
@@ -106,9 +106,9 @@ export interface AccountHistory {
   /** Oldest block that any node remembers. Omitted if nodes remember all. @throws ChainUnavailable */
   oldest?(signal: AbortSignal): Promise<{ readonly blockNumber: bigint; readonly time: Instant }>;
   /** Current balances of the account, confirmed by the required number of nodes. @throws ChainUnavailable, StandingDisputed */
-  standing(account: string, signal: AbortSignal): Promise<Standing>;
+  standing(account: string, signal: AbortSignal): Promise<AccountBalances>;
   /** State of a block: `gone` if another block replaced it. */
-  finality(place: Place, signal: AbortSignal): Promise<'final' | 'open' | 'gone'>;
+  finality(place: BlockPlace, signal: AbortSignal): Promise<'final' | 'open' | 'gone'>;
 }
 
 /** The range has more transactions than one query lists: use a shorter range. */

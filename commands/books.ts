@@ -6,8 +6,8 @@ import { type ChainId, chainOf } from '../domain/chains.ts';
 import { isRefusal, type Refusal } from '../domain/decider.ts';
 import type { Instant } from '../domain/time.ts';
 import {
+  type BooksComparisonInput,
   explainDifference,
-  type Look,
   openBooks,
   reckon,
   recordLook,
@@ -15,20 +15,20 @@ import {
 } from '../domain/treasury/books.ts';
 import {
   type Amounts,
+  addAmounts,
   type Books,
   type BooksState,
   books,
   booksInstance,
   openIn,
-  plus,
 } from '../domain/treasury/booksState.ts';
 import {
+  type AccountBalances,
   type AccountHistory,
   type AccountTransaction,
   coin,
   type HistoryAsked,
   HistoryTooLong,
-  type Standing,
 } from './accountHistory.ts';
 import { type By, currentState, type Handle, type Handled } from './handle.ts';
 import type { Clock } from './ports.ts';
@@ -42,16 +42,16 @@ export interface BooksAccount {
 }
 
 /** Effects of recorded transfers, from the read models, which may be behind the log. */
-export interface Recorded {
+export interface RecordedMovements {
   /** Sums by asset, for blocks after `after` up to `upTo`. */
-  moved(of: BooksAccount, range: Range): Promise<Amounts>;
+  moved(of: BooksAccount, range: BlocksAfter): Promise<Amounts>;
   /** Hashes of recorded transactions in the same blocks. */
-  hashes(of: BooksAccount, range: Range): Promise<ReadonlySet<string>>;
+  hashes(of: BooksAccount, range: BlocksAfter): Promise<ReadonlySet<string>>;
   /** Returns the addresses that are deposits of ours. */
   deposits(addresses: readonly string[]): Promise<ReadonlySet<string>>;
 }
 
-export interface Range {
+export interface BlocksAfter {
   /** Number of networks of the chain that were closed before. Earlier movements belong to another network. */
   readonly networksClosed: number;
   readonly after: bigint;
@@ -62,7 +62,7 @@ export interface BooksDeps {
   readonly handle: Handle;
   readonly clock: Pick<Clock, 'now'>;
   readonly history: AccountHistory;
-  readonly recorded: Recorded;
+  readonly recorded: RecordedMovements;
 }
 
 const by = { cause: 'worker:books', appId: null } as const;
@@ -78,7 +78,7 @@ type Outcome = Promise<Handled<BooksState> | Refusal>;
 export function openBooksOf(
   { handle, clock }: BooksDeps,
   { chainId, account }: BooksAccount,
-  { standing, networksClosed }: { readonly standing: Standing; readonly networksClosed: number },
+  { standing, networksClosed }: { readonly standing: AccountBalances; readonly networksClosed: number },
 ): Outcome {
   const now = clock.now();
   return handle(
@@ -103,10 +103,10 @@ export interface How {
 export async function recordLookAt(
   deps: BooksDeps,
   of: BooksAccount,
-  { state, standing, ...how }: How & { readonly state: Books; readonly standing: Standing },
+  { state, standing, ...how }: How & { readonly state: Books; readonly standing: AccountBalances },
   signal: AbortSignal,
 ): Promise<Found> {
-  const look = await lookAt(deps, of, { state, standing, ...how }, signal);
+  const look = await compareAt(deps, of, { state, standing, ...how }, signal);
   const decide = (now: BooksState) => recordLook(now, look);
   const recorded = await deps.handle(books, booksInstance(of.chainId, of.account), decide, by);
   // The books were closed during the chain reads.
@@ -124,12 +124,18 @@ export interface Found {
 }
 
 /** Collects the facts to compare at a block. */
-export async function lookAt(
+export async function compareAt(
   { clock, history, recorded }: BooksDeps,
   of: BooksAccount,
-  { state, standing, search, patienceOver, closingDue }: How & { readonly state: Books; readonly standing: Standing },
+  {
+    state,
+    standing,
+    search,
+    patienceOver,
+    closingDue,
+  }: How & { readonly state: Books; readonly standing: AccountBalances },
   signal: AbortSignal,
-): Promise<Look> {
+): Promise<BooksComparisonInput> {
   const { networksClosed } = state;
   const upTo = standing.blockNumber;
   const moved = await recorded.moved(of, { networksClosed, after: state.opened.blockNumber, upTo });
@@ -152,7 +158,7 @@ const pagesMax = 100;
 async function unrecordedIn(
   { history, recorded }: Pick<BooksDeps, 'history' | 'recorded'>,
   of: BooksAccount,
-  range: Range,
+  range: BlocksAfter,
   signal: AbortSignal,
 ): Promise<readonly Unrecorded[]> {
   const { after, upTo } = range;
@@ -182,7 +188,9 @@ async function unrecordedIn(
 
 function unrecordedOf(transaction: AccountTransaction, deposits: ReadonlySet<string>): Unrecorded {
   const { txHash, blockNumber, blockHash, outgoing, fee, changes } = transaction;
-  const sums = changes.reduce<Amounts>((sum, { asset, amount }) => plus(sum, { [asset]: amount }), { [coin]: -fee });
+  const sums = changes.reduce<Amounts>((sum, { asset, amount }) => addAmounts(sum, { [asset]: amount }), {
+    [coin]: -fee,
+  });
   const from = senderOf(transaction);
   return {
     txHash,

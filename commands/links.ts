@@ -144,7 +144,7 @@ type Offers = (chain: Chain) => boolean;
  * Sources of a link's payment: the link's own source, else the app's choices for its payers, made on the payment's page. Empty if neither
  * is set: the payer then names one of all served sources.
  */
-export function sourcesOf(
+export function linkSources(
   { source }: Pick<Link, 'source'>,
   { payFrom = [] }: Pick<AppSettings, 'payFrom'>,
   offers: Offers,
@@ -172,7 +172,7 @@ export const createPayLink =
     if (isRefusal(chosen)) return chosen;
     const asked = amountWith(link, chosen);
     if (isRefusal(asked)) return asked;
-    const [source = visit.source] = sourcesOf(link, app, offers);
+    const [source = visit.source] = linkSources(link, app, offers);
     if (!source) return refuse('invalidRequest', 'choose where to pay from', '/source');
     const amount = formatAmount(asked, microUsdDecimals);
     const { linkId, type, title, description } = link;

@@ -65,7 +65,7 @@ export interface KeyRequest {
   readonly expiresAt: Instant | null;
 }
 
-export interface ShownKey extends Changed, Omit<NewKey, 'hash'>, KeyRequest {}
+export interface IssuedKeyText extends Changed, Omit<NewKey, 'hash'>, KeyRequest {}
 
 export interface RequestedSettlement extends Changed {
   /** Pending change; null if the wallet is in force. */
@@ -100,7 +100,7 @@ export interface ManageMerchant {
   setEmbeddingSites(appId: string, sites: readonly string[], by: By): Promise<Changed | Refusal>;
   rotateSecret(appId: string, by: By): Promise<ShownSecret | Refusal>;
   setKeylessCreation(appId: string, allowed: boolean, by: By): Promise<Changed | Refusal>;
-  issueKey(appId: string, key: KeyRequest, by: By): Promise<ShownKey | Refusal>;
+  issueKey(appId: string, key: KeyRequest, by: By): Promise<IssuedKeyText | Refusal>;
   renameKey(appId: string, keyId: string, name: string, by: By): Promise<Changed | Refusal>;
   /**
    * Resolves once no instance accepts the key. Every instance refuses it before the log has its event: after a crash in between, the key

@@ -5,8 +5,8 @@ import {
   credit,
   isExpired,
   isUsed,
+  type MessageSigner,
   messageText,
-  type Signer,
   type Spending,
   type SpendOrder,
   spend,
@@ -83,7 +83,7 @@ export function createPayByCredit({ handle, clock, signers, service, isCurrency 
     account: string,
     message: SignedMessage,
     { earnedOn }: CreditState,
-  ): Promise<Signer | Refusal | null> {
+  ): Promise<MessageSigner | Refusal | null> {
     try {
       if (await signers.isSignedBy(account, message)) return 'key';
       return (await signers.isAcceptedBy(account, message, earnedOn)) ? { contractOn: earnedOn } : null;
@@ -93,7 +93,7 @@ export function createPayByCredit({ handle, clock, signers, service, isCurrency 
     }
   }
 
-  async function decide(order: SpendOrder, signer: Signer, by: By): Promise<Spending['verdict']> {
+  async function decide(order: SpendOrder, signer: MessageSigner, by: By): Promise<Spending['verdict']> {
     let verdict: Spending['verdict'] = 'busy';
     const handled = await handle(
       credit,

@@ -29,7 +29,7 @@ export const linkIdOf = (idSalt: string, name: string): string =>
   macOf(idSalt, kinds.link, [name]).subarray(0, 27).toString('base64url');
 
 /** Receiver of a payment. */
-export interface Receiver {
+export interface PaidReceiver {
   readonly chainId: number;
   readonly address: string;
   readonly memo: string | null;
@@ -41,14 +41,14 @@ export interface Receiver {
  *
  * @param asked terms and texts of the request; equal requests have equal texts
  */
-export const keylessPaymentIdOf = (idSalt: string, orderId: string, receiver: Receiver, asked: string): string =>
+export const keylessPaymentIdOf = (idSalt: string, orderId: string, receiver: PaidReceiver, asked: string): string =>
   idOf(idSalt, kinds.keyless, [orderId, ...partsOf(receiver), asked]);
 
 /** Ids of keyless payments from versions with one payment per receiver and order id: repeats of those orders find them. */
-export const receiverKeylessIdOf = (idSalt: string, orderId: string, receiver: Receiver): string =>
+export const receiverKeylessIdOf = (idSalt: string, orderId: string, receiver: PaidReceiver): string =>
   idOf(idSalt, kinds.keylessOfReceiver, [orderId, ...partsOf(receiver)]);
 
-const partsOf = ({ chainId, address, memo }: Receiver): readonly string[] => [String(chainId), address, memo ?? ''];
+const partsOf = ({ chainId, address, memo }: PaidReceiver): readonly string[] => [String(chainId), address, memo ?? ''];
 
 /** Ids of keyless payments from versions in which all receivers shared their order ids: repeats of those orders find them. */
 export const formerKeylessIdOf = (idSalt: string, orderId: string): string =>

@@ -9,10 +9,10 @@ import type { Terms } from '../domain/payment/create.ts';
 import type { PaymentType } from '../domain/payment/events.ts';
 import type { Intent } from '../domain/payment/intent.ts';
 import type { Metadata } from '../domain/payment/metadata.ts';
-import { type AddressBook, type CanReceive, refuseUnavailable, Unavailable } from './ports.ts';
+import { type AddressSpelling, type CanReceive, refuseUnavailable, Unavailable } from './ports.ts';
 
 export interface ReadDeps {
-  readonly addresses: AddressBook;
+  readonly addresses: AddressSpelling;
   /** True if this installation serves the chain. */
   readonly offers: (chain: Chain) => boolean;
   /** False if payins on the chain cannot be read, because all its nodes are of another network. Default: true. */

@@ -57,7 +57,7 @@ export const refuseUnavailable = (error: Unavailable, message = error.message): 
   cause: error,
 });
 
-export interface Batch {
+export interface EventBatchRead {
   readonly events: readonly StoredEvent[];
   /**
    * Everything up to this position is in this batch or earlier ones (or filtered out). Not always an event's position: the store writes
@@ -87,7 +87,11 @@ export interface EventStore {
    * All events of streams with one of these name prefixes, in log order, strictly after `after`; then live ones. Ends when `signal` aborts;
    * throws Unavailable if the connection is lost: the caller resubscribes from its recorded position.
    */
-  all(options: { after: bigint | null; prefixes: readonly string[]; signal: AbortSignal }): AsyncIterable<Batch>;
+  all(options: {
+    after: bigint | null;
+    prefixes: readonly string[];
+    signal: AbortSignal;
+  }): AsyncIterable<EventBatchRead>;
   /** Position of the log's last event of any writer; 0n for an empty log. @throws Unavailable */
   tail(): Promise<bigint>;
   /**
@@ -148,7 +152,7 @@ export type ReceiverChecks = Partial<Record<Chain['family'], CanReceive>>;
 export type CrashPoint = (name: string) => void | Promise<void>;
 
 /** Reads addresses in their chain's spelling. */
-export interface AddressBook {
+export interface AddressSpelling {
   /** The canonical spelling, or null if the text is no address of the chain (including a wrong checksum). */
   canonical(chain: Chain, text: string): string | null;
 }

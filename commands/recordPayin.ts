@@ -9,7 +9,7 @@ import { type Payment, type PaymentState, paymentDecider } from '../domain/payme
 import type { Instant } from '../domain/time.ts';
 import { see, unmatched } from '../domain/unmatched.ts';
 import type { By, Handle, Handled } from './handle.ts';
-import type { AddressBook, Clock } from './ports.ts';
+import type { AddressSpelling, Clock } from './ports.ts';
 
 // Unmatched money is recorded once, in a stream of its own, until an operator decides.
 
@@ -100,7 +100,7 @@ export function expirePayment(
 export interface RegisterPayinDeps {
   readonly handle: Handle;
   readonly clock: Clock;
-  readonly addresses: AddressBook;
+  readonly addresses: AddressSpelling;
   /** A transaction hash in its chain's spelling; null if the text is none. */
   readonly canonicalTxHash: (chain: Chain, text: string) => string | null;
   /** Starts a look-up of the transaction without waiting for it. A lost look-up is harmless: the scan finds the payin too. */

@@ -7,7 +7,7 @@ import type { Payin } from '../domain/payment/sources.ts';
 import { type Payment, paymentDecider } from '../domain/payment/state.ts';
 import { type By, currentState, type Handle } from './handle.ts';
 import {
-  type AddressBook,
+  type AddressSpelling,
   type Clock,
   type MessageSigners,
   refuseUnavailable,
@@ -18,14 +18,14 @@ import {
 export interface RefundAddressDeps {
   readonly handle: Handle;
   readonly clock: Pick<Clock, 'now'>;
-  readonly addresses: AddressBook;
+  readonly addresses: AddressSpelling;
   readonly signers: MessageSigners;
   /** URL of the service, which every text contains. */
   readonly service: () => string;
 }
 
 /** Request of the payer. */
-export interface AskedAddress {
+export interface RefundAddressRequest {
   /** Account that paid. */
   readonly from: string;
   readonly to: string;
@@ -45,7 +45,7 @@ export interface AddressToSign {
 
 export interface RefundAddresses {
   /** @returns invalidRequest with the field, conflict */
-  words(paymentId: string, asked: AskedAddress): Promise<AddressToSign | Refusal>;
+  words(paymentId: string, asked: RefundAddressRequest): Promise<AddressToSign | Refusal>;
   /**
    * Crash before the append: nothing is set, the same signature may be sent again. After it: a repeated request changes nothing.
    * @param number of the signed text
@@ -53,7 +53,7 @@ export interface RefundAddresses {
    */
   prove(
     paymentId: string,
-    asked: AskedAddress,
+    asked: RefundAddressRequest,
     signed: { readonly number: number; readonly signature: string },
     by: By,
   ): Promise<AddressToSign | Refusal>;
@@ -73,7 +73,7 @@ export function createRefundAddresses({
 }: RefundAddressDeps): RefundAddresses {
   return { words, prove };
 
-  async function words(paymentId: string, asked: AskedAddress): Promise<AddressToSign | Refusal> {
+  async function words(paymentId: string, asked: RefundAddressRequest): Promise<AddressToSign | Refusal> {
     const payment = await currentState(handle, paymentDecider, paymentId);
     return payment ? wordsOf(payment, asked) : paymentNotFound;
   }
@@ -99,7 +99,7 @@ export function createRefundAddresses({
   }
 
   /** @param stated number of a signed text, by which an address that is set already is found */
-  function wordsOf(payment: Payment, asked: AskedAddress, stated?: number): AddressToSign | Refusal {
+  function wordsOf(payment: Payment, asked: RefundAddressRequest, stated?: number): AddressToSign | Refusal {
     const sender = signers.canonical(asked.from);
     const payins = sender === null ? [] : payinsOf(payment, sender);
     const unproven = ownersOf(payment).find((own) => own.sender === sender && own.receiver === null);
@@ -115,7 +115,7 @@ export function createRefundAddresses({
   function wordsFor(
     payment: Payment,
     payin: Payin,
-    { from: sender, to, memo }: AskedAddress,
+    { from: sender, to, memo }: RefundAddressRequest,
     number: number,
   ): AddressToSign | Refusal {
     const { chainId } = payin.transfer;

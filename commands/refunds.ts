@@ -12,24 +12,24 @@ import {
   ownersOf,
   type PlannedRefund,
   planRefunds,
-  type Receiver,
   type RefundOrder,
+  type RefundReceiver,
   requestRefunds,
   type SendingCost,
 } from '../domain/payment/refundOrder.ts';
-import type { Held, PricedRefund } from '../domain/payment/refundQuote.ts';
+import type { PricedRefund, RefundableMoney } from '../domain/payment/refundQuote.ts';
 import { type Payment, type PaymentState, paymentDecider, type Refund } from '../domain/payment/state.ts';
 import type { Instant } from '../domain/time.ts';
 import { serializeByKey } from '../src/lib/serialize.ts';
 import type { PayoutCostOf } from './createPayment.ts';
 import { type By, currentState, type Handle } from './handle.ts';
 import { askReceiver } from './paymentRequest.ts';
-import { type AddressBook, type Clock, type ReceiverChecks, refuseUnavailable, Unavailable } from './ports.ts';
+import { type AddressSpelling, type Clock, type ReceiverChecks, refuseUnavailable, Unavailable } from './ports.ts';
 
 // Checks whether a receiver can receive a refund, and its network fee.
 
 export interface SendingDeps {
-  readonly addresses: AddressBook;
+  readonly addresses: AddressSpelling;
   readonly canReceive: ReceiverChecks;
   readonly payoutCostOf: PayoutCostOf;
 }
@@ -38,7 +38,7 @@ export interface SentBack {
   readonly chainId: ChainId;
   readonly token: TokenRef;
   readonly amount: bigint;
-  readonly receiver: Receiver;
+  readonly receiver: RefundReceiver;
 }
 
 /** Returns why the receiver cannot receive it, and what to do; undefined if it can. */
@@ -114,7 +114,7 @@ export interface Refunds {
   /** Senders who have paid by credit: their money may be refunded to their accounts. */
   signers(payment: Payment): Promise<readonly KnownSigner[]>;
   /** Refundable money of a payment. */
-  held(payment: Payment): Promise<readonly Held[]>;
+  held(payment: Payment): Promise<readonly RefundableMoney[]>;
 }
 
 export const paymentUnknown = refuse(
@@ -171,7 +171,7 @@ export function createRefunds(deps: RefundsDeps): Refunds {
     return priced.filter(({ amount, networkFee }) => amount > networkFee);
   }
 
-  async function held(holding: Payment): Promise<readonly Held[]> {
+  async function held(holding: Payment): Promise<readonly RefundableMoney[]> {
     const owners = ownersOf(holding, await signersOf(handle, holding));
     return Promise.all(
       refundable(holding).map(async (entry) => {
@@ -207,7 +207,7 @@ const isOf = ({ chainId, token }: Pick<PlannedRefund, 'chainId' | 'token'>, onCh
   chainId === onChain && token.address === address;
 
 /** In the spelling of the payin's chain; unchanged if it is no address of any. */
-function asSpelled({ addresses }: RefundsDeps, { payins }: Payment, to: Receiver): Receiver {
+function asSpelled({ addresses }: RefundsDeps, { payins }: Payment, to: RefundReceiver): RefundReceiver {
   const chains = new Set(payins.map(({ transfer }) => transfer.chainId));
   const spelled = [...chains].map((chainId) => addresses.canonical(chainOf(chainId), to.address));
   return { ...to, address: spelled.find((address) => address !== null) ?? to.address };

@@ -75,7 +75,7 @@ export type Sent = Pick<
   Pick<Order, 'form'>;
 
 /** Block of a landed transaction. */
-export interface Settled {
+export interface SettledAt {
   readonly hash: string;
   readonly blockNumber: bigint;
   readonly blockHash: string;
@@ -84,7 +84,7 @@ export interface Settled {
 }
 
 /** As stored in events; undefined if its cost is unknown. */
-export const landedAt = ({ hash, blockNumber, blockHash, cost }: Settled): LandedAt | undefined =>
+export const landedAt = ({ hash, blockNumber, blockHash, cost }: SettledAt): LandedAt | undefined =>
   cost && { hash, blockNumber: blockNumber.toString(), blockHash, cost };
 
 /** An account whose nonces number the treasury's transfers. */
@@ -187,7 +187,7 @@ interface RailOf<N extends Numbering> {
   /** False only if the chain provably can no longer accept the bytes, whether it accepted them before or not. */
   canLand(sent: Sent, signal: AbortSignal): Promise<boolean>;
   /** False only if a final attempt's block left the chain, according to all answering nodes. */
-  stillFinal(settled: Settled, signal: AbortSignal): Promise<boolean>;
+  stillFinal(settled: SettledAt, signal: AbortSignal): Promise<boolean>;
   /** Cost of any transfer in the chain's coin, smallest units, including a possible rise of fees while a payment waits. */
   transferCost(signal: AbortSignal): Promise<bigint>;
   /** Additional cost of a transfer to this receiver. Omitted if all receivers cost the same. */
@@ -270,7 +270,7 @@ export interface Outgoing extends Owed {
 }
 
 /** Number of appended events; 0 if it was recorded before. */
-export type Recorded = Promise<{ readonly appended: number } | Refusal>;
+export type AppendResult = Promise<{ readonly appended: number } | Refusal>;
 
 /** @throws PayoutBlocked if the funding money has left its chain */
 export type StillFunded = () => Promise<void>;
@@ -286,12 +286,12 @@ export interface TransferOwner {
   /** Undefined if the stream owes no such transfer. */
   load(key: TransferKey, how?: Loaded): Promise<Outgoing | undefined>;
   /** Orders the transfer that `load` returned (step `order`). Omitted if another actor orders it. */
-  order?(key: TransferKey): Recorded;
+  order?(key: TransferKey): AppendResult;
   /**
    * Copies this stream's decision to other streams, or another stream's decision to this one (steps `tell` and `batched`). Omitted if there
    * are none.
    */
-  tell?(key: TransferKey): Recorded;
+  tell?(key: TransferKey): AppendResult;
   /**
    * Reports that nothing can be signed for it at present. Omitted if it waits until that changes.
    * @returns true if it does not wait: it has another next step
@@ -301,11 +301,11 @@ export interface TransferOwner {
    * Appends signed bytes. Only bytes that were read back from the stream are sent.
    * @param attempt for the order that `load` returned, or a fee bump of the previous attempt with the same nonce
    */
-  sign(key: TransferKey, attempt: SignedAttempt): Recorded;
+  sign(key: TransferKey, attempt: SignedAttempt): AppendResult;
   /** Appends the outcome of attempts: one settled, or landed short, or some can never land. */
-  conclude(key: TransferKey, outcome: Outcome): Recorded;
+  conclude(key: TransferKey, outcome: Outcome): AppendResult;
   /** Appends that the block of a settled attempt left its chain; its bytes are sent again. Appends nothing if another block was meant. */
-  orphan(key: TransferKey, seen: Seen): Recorded;
+  orphan(key: TransferKey, seen: Seen): AppendResult;
   /**
    * Proves, before anything is signed, that the funding money is on its chain. Omitted if it needs no proof.
    * @returns a second check right before the signature, because other transfers may have run in between

@@ -135,18 +135,18 @@ export interface SpendOrder extends Omit<CreditSpent, 'cents' | 'after' | 'spent
  * busy: too many events in a short time, so a repeated message could go unnoticed. unprovenChain: the account earned on a chain on which
  * its contract was not queried.
  */
-export type Verdict = 'spent' | 'expired' | 'outOfCredit' | 'orderConflict' | 'busy' | 'unprovenChain';
+export type SpendVerdict = 'spent' | 'expired' | 'outOfCredit' | 'orderConflict' | 'busy' | 'unprovenChain';
 
 /** Signer of a message: the account's own key, or a contract that accepted the message on these chains. */
-export type Signer = 'key' | { readonly contractOn: readonly ChainId[] };
+export type MessageSigner = 'key' | { readonly contractOn: readonly ChainId[] };
 
 export interface Spending {
-  readonly verdict: Verdict;
+  readonly verdict: SpendVerdict;
   readonly events: readonly CreditEvent[];
 }
 
 /** Decides on an order. An account never falls below zero; a message or an order is paid at most once. */
-export function spend(state: CreditState, order: SpendOrder, signer: Signer, now: Instant): Spending {
+export function spend(state: CreditState, order: SpendOrder, signer: MessageSigner, now: Instant): Spending {
   const verdict = judge(state, order, signer, now);
   if (verdict !== null) return { verdict, events: [] };
   const balance_cents = (state.balance_cents - order.cents).toString();
@@ -158,7 +158,7 @@ export function spend(state: CreditState, order: SpendOrder, signer: Signer, now
 }
 
 /** Returns null if the order can be carried out. */
-function judge(state: CreditState, order: SpendOrder, signer: Signer, now: Instant): Verdict | null {
+function judge(state: CreditState, order: SpendOrder, signer: MessageSigner, now: Instant): SpendVerdict | null {
   if (isUsed(state, order.digest)) return 'spent';
   if (isExpired(order.signedAt, now)) return 'expired';
   const former = state.entries.find(

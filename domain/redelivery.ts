@@ -10,7 +10,7 @@ import { redeliveriesMax, type WebhookStart, type WebhookState } from './webhook
 export const underWay_ms = 60_000;
 
 /** True while a process may still be sending it. Afterwards its outcome stays unknown for ever. */
-export const isUnderWay = (state: WebhookState, now: Instant): boolean =>
+export const maySend = (state: WebhookState, now: Instant): boolean =>
   state.stage === 'started' && epochMs(now) - epochMs(state.start.startedAt) < underWay_ms;
 
 /** Returns the start of a delivery that may be redelivered: it is exhausted, or its outcome stays unknown. */
@@ -18,7 +18,7 @@ export function mayRedeliver(state: WebhookState, now: Instant): WebhookStart | 
   const refused = (why: string) => refuse('deliveryNotRedeliverable', why);
   if (state.stage === 'new') return refuse('deliveryNotFound', 'no delivery has this id: list the deliveries');
   if (state.stage === 'delivered') return refused('the receiver accepted this delivery: there is nothing to redeliver');
-  if (isUnderWay(state, now)) return refused('the delivery is under way: look at it again in a minute');
+  if (maySend(state, now)) return refused('the delivery is under way: look at it again in a minute');
   if (state.start.kind === 'test') return refused('a test is not redelivered: send another one');
   if (state.start.ordinal < redeliveriesMax) return state.start;
   return refused(`it was redelivered ${redeliveriesMax} times, which is the most: read the payment instead`);

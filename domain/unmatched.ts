@@ -66,7 +66,7 @@ type Assignment = Static<Schemas['UnmatchedPayinAssigned']>;
 type RefundOrder = Static<Schemas['UnmatchedPayinRefundRequested']>;
 
 /** Decision about the money. It is final unless called off: the money can be given away only once. */
-export type Verdict =
+export type UnmatchedDecision =
   | { readonly kind: 'open' }
   | ({ readonly kind: 'assigned' } & Assignment)
   | ({ readonly kind: 'refundRequested' } & RefundOrder);
@@ -77,7 +77,7 @@ export type UnmatchedState = {
   /** Payment of the deposit, which records no more transfers; null for money without a known memo. */
   readonly beyond: Static<typeof PaymentRef> | null;
   readonly seenAt: Instant;
-  readonly verdict: Verdict;
+  readonly verdict: UnmatchedDecision;
   /** The refund; null before its order, and for one that an operator sends by hand. */
   readonly refund: TransferLeg<TokenRef> | null;
   /** Refunds that were called off, in their order: none of their attempts can land. */
@@ -216,7 +216,7 @@ const tooLittle = ({ symbol, decimals }: TokenRef, networkFee: bigint) =>
 
 export const unknownTransfer = refuse('illegalStep', 'no unmatched transfer has this id: the list shows them');
 
-const decided = (verdict: Exclude<Verdict, { kind: 'open' }>) =>
+const decided = (verdict: Exclude<UnmatchedDecision, { kind: 'open' }>) =>
   refuse(
     'illegalStep',
     verdict.kind === 'assigned'

@@ -3,7 +3,7 @@ import type { IssuedKey } from '../domain/merchant/events.ts';
 import { formatAmount } from '../domain/money.ts';
 import { statusOf } from '../domain/payment/view.ts';
 import { dollars } from './links.ts';
-import { number, ofEvents, ofRecords, ofStates, type RowChange, type Seen, upsert } from './projection.ts';
+import { number, ofEvents, ofRecords, ofStates, type RowChange, type SeenEventOf, upsert } from './projection.ts';
 
 /** Each app's current settings, with the wallet in force and a pending one: the time of the query decides. */
 export const apps = ofStates('apps', 'merchant', ({ after }) => {
@@ -50,7 +50,7 @@ export const apiKeys = ofEvents('apiKeys', (seen) => {
 });
 
 const keyRow = (
-  { stored }: Seen<'merchant'>,
+  { stored }: SeenEventOf<'merchant'>,
   { keyId, hash, scope, hint, name, expiresAt }: IssuedKey,
   revoked_at: string | null,
 ) =>
@@ -71,13 +71,13 @@ export const appChanges = ofEvents('appChanges', (seen) => {
   return seen.category === 'payment' ? ofRefund(seen) : [];
 });
 
-function ofLink({ event, after, stored }: Seen<'link'>): readonly RowChange[] {
+function ofLink({ event, after, stored }: SeenEventOf<'link'>): readonly RowChange[] {
   const kind = event.type === 'LinkClosed' ? 'linkClosed' : 'linkMade';
   const { appId: app_id, title, amount_microUsd } = after;
   return [upsert('app_changes', { ...changed(stored), app_id, kind, title, amount: dollars(amount_microUsd) })];
 }
 
-function ofRefund({ event, after, stored }: Seen<'payment'>): readonly RowChange[] {
+function ofRefund({ event, after, stored }: SeenEventOf<'payment'>): readonly RowChange[] {
   if (event.type !== 'RefundRequested' && event.type !== 'RefundCalledOff') return [];
   const order = after.refunds.find(({ refund }) => refund === event.data.refund)?.order;
   if (!order) return [];
@@ -93,7 +93,7 @@ function ofRefund({ event, after, stored }: Seen<'payment'>): readonly RowChange
   ];
 }
 
-const changed = ({ id: event_id, metadata }: Seen['stored']) => ({
+const changed = ({ id: event_id, metadata }: SeenEventOf['stored']) => ({
   ...{ event_id, changed_at: metadata.at, changed_by: metadata.cause },
   ...{ title: null, amount: null, token_symbol: null, chain_id: null, payment_id: null, receiver: null },
 });

@@ -3,7 +3,7 @@ import { placeOf, type StoredEvent } from '../domain/decider.ts';
 import { applyChanges, type Table, type Touched } from './apply.ts';
 import type { Fold } from './fold.ts';
 import { advance, type Generation } from './generations.ts';
-import type { Moved, Projection, ProjectionSet, RowChange, Seen } from './projection.ts';
+import type { MovedBy, Projection, ProjectionSet, RowChange, SeenEventOf } from './projection.ts';
 import type { Sql, SqlDatabase } from './sql.ts';
 
 /** An event that cannot be projected. It is never skipped: its set stops until the program is fixed. */
@@ -91,10 +91,10 @@ export function project(
 ): readonly RowChange[] {
   const byKind = Map.groupBy(set.projections, (projection) => projection.of);
   const changes: RowChange[] = [];
-  const moves = new Map<string, Moved>();
-  const take = (stored: StoredEvent, of: Projection['of'], moved: Moved) =>
+  const moves = new Map<string, MovedBy>();
+  const take = (stored: StoredEvent, of: Projection['of'], moved: MovedBy) =>
     orPoison(stored, () => {
-      for (const projection of byKind.get(of) ?? []) changes.push(...projection.project(moved as Seen));
+      for (const projection of byKind.get(of) ?? []) changes.push(...projection.project(moved as SeenEventOf));
     });
   for (const stored of events) {
     const seen = orPoison(stored, () => fold.see(stored));
@@ -103,7 +103,7 @@ export function project(
     if (!seen.event) continue;
     take(stored, 'events', seen);
     const { before } = moves.get(stored.stream) ?? seen;
-    moves.set(stored.stream, { ...seen, before } as Moved);
+    moves.set(stored.stream, { ...seen, before } as MovedBy);
   }
   for (const moved of moves.values()) take(moved.stored, 'states', moved);
   return changes;

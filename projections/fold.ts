@@ -4,7 +4,7 @@ import { nextStep } from '../domain/payment/backing.ts';
 import type { PaymentState } from '../domain/payment/state.ts';
 import { type Category, categories, streams } from '../domain/streams.ts';
 import { type WebhookTypesEvent, webhookTypes, webhookTypesInstance } from '../domain/webhookTypes.ts';
-import { type Introductions, type Moved, type Seen, unprojected } from './projection.ts';
+import { type Introductions, type MovedBy, type SeenEventOf, unprojected } from './projection.ts';
 
 export interface FoldDeps {
   /** The event in the current schema version; undefined for a type that this version does not know. */
@@ -27,7 +27,7 @@ export interface Fold {
   /** Loads the states before these events, unless they are in memory. */
   prepare(events: readonly StoredEvent[]): Promise<void>;
   /** The event between its two states; undefined if no read model uses its stream. */
-  see(stored: StoredEvent): Seen | Unknown | undefined;
+  see(stored: StoredEvent): SeenEventOf | Unknown | undefined;
   /** The batch is committed: the next one starts from its states. @param live whether the log's end is reached */
   keep(live: boolean): void;
   /** The batch failed: discards its states. */
@@ -35,7 +35,7 @@ export interface Fold {
 }
 
 /** An event of a type that this version does not know: it leaves its stream's state unchanged. */
-export type Unknown = Moved & { readonly event: undefined };
+export type Unknown = MovedBy & { readonly event: undefined };
 
 interface Known {
   readonly revision: bigint;
@@ -92,7 +92,7 @@ export function createFold({ read, history, introduced, statesMax = statesMaxDef
       const after = event ? decider.evolve(before, event as never) : before;
       fresh.set(stored.stream, { revision: stored.revision, state: after });
       const category = categoryOf(stored.stream);
-      return { category, event, stored, before, after, introduced: introductions } as Seen | Unknown;
+      return { category, event, stored, before, after, introduced: introductions } as SeenEventOf | Unknown;
     },
 
     keep(live) {
@@ -111,10 +111,12 @@ export function createFold({ read, history, introduced, statesMax = statesMaxDef
     drop: () => fresh.clear(),
   };
 
-  function alone(stored: StoredEvent, { initial }: Decider<unknown, never>): Seen | Unknown {
+  function alone(stored: StoredEvent, { initial }: Decider<unknown, never>): SeenEventOf | Unknown {
     const category = categoryOf(stored.stream);
     const event = read(stored);
-    return { category, event, stored, before: initial, after: initial, introduced: introductions } as Seen | Unknown;
+    return { category, event, stored, before: initial, after: initial, introduced: introductions } as
+      | SeenEventOf
+      | Unknown;
   }
 
   async function reload({ stream, revision }: StoredEvent): Promise<void> {

@@ -86,7 +86,7 @@ export function openActive(db: SqlDatabase, set: ProjectionSet, ddl: SetDdl): Pr
     if (active) return active;
     const first = await addGeneration(tx, set, ddl);
     await tx.query(ddl.indexes);
-    return await show(tx, first);
+    return await activate(tx, first);
   });
 }
 
@@ -185,7 +185,7 @@ export async function lockActive(tx: Sql, set: string): Promise<{ readonly event
 }
 
 /** Switches the public views to this generation. Retires the former one, whose runner loses the fence. */
-export async function show(tx: Sql, generation: Generation): Promise<Generation> {
+export async function activate(tx: Sql, generation: Generation): Promise<Generation> {
   const { set, number, schema } = generation;
   await tx.query(`UPDATE ops.projections SET status = 'retired' WHERE set_name = $1 AND status = 'active'`, [set]);
   await tx.query(`UPDATE ops.projections SET status = 'active' WHERE set_name = $1 AND generation = $2`, [set, number]);

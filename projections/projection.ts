@@ -31,7 +31,7 @@ interface MoveOf<C extends ProjectedCategory> {
   readonly stored: StoredEvent;
 }
 type Moves = { [C in ProjectedCategory]: MoveOf<C> };
-export type Moved<C extends ProjectedCategory = ProjectedCategory> = Extract<
+export type MovedBy<C extends ProjectedCategory = ProjectedCategory> = Extract<
   Moves[ProjectedCategory],
   { readonly category: C }
 >;
@@ -40,7 +40,7 @@ export type Moved<C extends ProjectedCategory = ProjectedCategory> = Extract<
 export type Introductions = ReadonlyMap<string, bigint>;
 
 /** A move by a single event. */
-export type Seen<C extends ProjectedCategory = ProjectedCategory> = {
+export type SeenEventOf<C extends ProjectedCategory = ProjectedCategory> = {
   [K in C]: Moves[K] & {
     readonly event: EventOf<K>;
     /** Introductions up to this event, and perhaps later ones. */
@@ -64,11 +64,11 @@ export type RowChange =
 
 export type Projection =
   /** Rows that follow from states: called once per stream and batch, for any number of events. */
-  | { readonly name: string; readonly of: 'states'; project(moved: Moved): readonly RowChange[] }
+  | { readonly name: string; readonly of: 'states'; project(moved: MovedBy): readonly RowChange[] }
   /** Rows of single events. */
-  | { readonly name: string; readonly of: 'events'; project(seen: Seen): readonly RowChange[] }
+  | { readonly name: string; readonly of: 'events'; project(seen: SeenEventOf): readonly RowChange[] }
   /** Rows of single events, including types that this version does not know. */
-  | { readonly name: string; readonly of: 'records'; project(moved: Moved): readonly RowChange[] };
+  | { readonly name: string; readonly of: 'records'; project(moved: MovedBy): readonly RowChange[] };
 
 /** Read models with one subscription, one checkpoint, and one transaction per batch. */
 export interface ProjectionSet {
@@ -115,12 +115,13 @@ type NumberOf<T extends keyof Tables> = TableKeys[T] & 'ordinal';
 
 type Project<M> = (moved: M) => readonly RowChange[];
 
-const isOf = <C extends ProjectedCategory>(moved: Moved, category: C): moved is Moved<C> => moved.category === category;
+const isOf = <C extends ProjectedCategory>(moved: MovedBy, category: C): moved is MovedBy<C> =>
+  moved.category === category;
 
 export const ofStates = <C extends ProjectedCategory>(
   name: string,
   category: C,
-  project: Project<Moved<C>>,
+  project: Project<MovedBy<C>>,
 ): Projection => ({
   name,
   of: 'states',
@@ -130,11 +131,11 @@ export const ofStates = <C extends ProjectedCategory>(
 export const ofRecords = <C extends ProjectedCategory>(
   name: string,
   category: C,
-  project: Project<Moved<C>>,
+  project: Project<MovedBy<C>>,
 ): Projection => ({
   name,
   of: 'records',
   project: (moved) => (isOf(moved, category) ? project(moved) : []),
 });
 
-export const ofEvents = (name: string, project: Project<Seen>): Projection => ({ name, of: 'events', project });
+export const ofEvents = (name: string, project: Project<SeenEventOf>): Projection => ({ name, of: 'events', project });

@@ -22,7 +22,7 @@ import {
   transfersOfOperations,
   transfersOfPayments,
   transfersOfUnmatched,
-  unmatched,
+  unmatchedPayins,
 } from './transfers.ts';
 import { treasuryMovements } from './treasuryMovements.ts';
 
@@ -35,7 +35,7 @@ export const workSet: ProjectionSet = {
     payments,
     payins,
     deposits,
-    unmatched,
+    unmatchedPayins,
     todoPayments,
     transfersOfPayments,
     transfersOfUnmatched,

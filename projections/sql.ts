@@ -1,10 +1,10 @@
 /** Postgres as projections and queries use it; src/postgres implements it. */
 export interface Sql {
   /** bigint columns arrive as bigint, numeric as text, timestamps as ISO 8601 UTC. @throws Unavailable when the database cannot be reached or is overloaded */
-  query<R>(text: string, values?: readonly unknown[], how?: Asking): Promise<readonly R[]>;
+  query<R>(text: string, values?: readonly unknown[], how?: QueryOptions): Promise<readonly R[]>;
 }
 
-export interface Asking {
+export interface QueryOptions {
   /** For repeated statements: each connection parses them once. Not for views that may be replaced meanwhile. */
   readonly prepared?: boolean;
 }

@@ -4,7 +4,7 @@ import { awaitedChains } from '../domain/payment/sources.ts';
 import type { Payment } from '../domain/payment/state.ts';
 import type { Instant } from '../domain/time.ts';
 import { deliveryIdOf, firstWebhookEventTypes, type WebhookEventType } from '../domain/webhook.ts';
-import { ofEvents, ofStates, type Projection, remove, type Seen, upsert } from './projection.ts';
+import { ofEvents, ofStates, type Projection, remove, type SeenEventOf, upsert } from './projection.ts';
 
 /** Payments that wait for money, with their end, on each chain where it may arrive. The rows are deleted when the wait is over. */
 export const todoPayments = ofStates('todoPayments', 'payment', ({ before, after, stored }) => {
@@ -28,16 +28,16 @@ function waitsUntil(payment: Payment, at: Instant): Instant | undefined {
 }
 
 /** Payment events that each webhook type reports. An event has one webhook: of the first matching type here. */
-export type News = Readonly<Record<string, (seen: Seen<'payment'>) => boolean>>;
+export type ReportedEvents = Readonly<Record<string, (seen: SeenEventOf<'payment'>) => boolean>>;
 
-export const news: Readonly<Record<WebhookEventType, News[string]>> = {
+export const news: Readonly<Record<WebhookEventType, ReportedEvents[string]>> = {
   payment_payin_completed: ({ event }) => event.type === 'PaymentFunded',
   // A payout that is confirmed again after an orphaned block was reported before.
   payment_payout_completed: ({ event, before }) => event.type === 'PayoutConfirmed' && !before?.payout?.everSettled,
 };
 
 /** Unsent webhooks. The start of their one attempt removes the row. */
-export const todoWebhooksOf = (news: News): Projection =>
+export const todoWebhooksOf = (news: ReportedEvents): Projection =>
   ofEvents('todoWebhooks', (seen) => {
     if (seen.category === 'payment') return announced(news, seen);
     if (seen.category !== 'webhook' || seen.event.type !== 'WebhookSendStarted') return [];
@@ -46,7 +46,7 @@ export const todoWebhooksOf = (news: News): Projection =>
 
 export const todoWebhooks = todoWebhooksOf(news);
 
-function announced(news: News, seen: Seen<'payment'>) {
+function announced(news: ReportedEvents, seen: SeenEventOf<'payment'>) {
   const { stored, after } = seen;
   const { paymentId, appId, webhookUrl } = after.terms;
   if (webhookUrl === null) return [];
@@ -66,7 +66,7 @@ function announced(news: News, seen: Seen<'payment'>) {
 }
 
 /** A later type reports no event from before its introduction: else a rebuild would send the whole history. */
-function isDue(type: string, { stored, introduced }: Seen<'payment'>): boolean {
+function isDue(type: string, { stored, introduced }: SeenEventOf<'payment'>): boolean {
   const first: readonly string[] = firstWebhookEventTypes;
   if (first.includes(type)) return true;
   const beginning = introduced.get(type);

@@ -5,7 +5,7 @@ import { owedBy } from '../domain/payment/backing.ts';
 import { transferId } from '../domain/payment/events.ts';
 import type { Instant } from '../domain/time.ts';
 import type { Owed, TransferLeg } from '../domain/transfer/leg.ts';
-import { type Operation, operationOwed, standingOf } from '../domain/treasury/operation.ts';
+import { type Operation, operationOwed, operationStatus } from '../domain/treasury/operation.ts';
 import { unmatchedRefundsOwed } from '../domain/unmatchedRefund.ts';
 import { ofEvents, ofStates, type RowChange, upsert } from './projection.ts';
 
@@ -83,7 +83,7 @@ export const operations = ofStates('operations', 'operation', ({ after, stored }
     value_usd: formatAmount(BigInt(ordered.value_microUsd), microUsdDecimals),
     receiver_address: ordered.receiver,
     receiver_memo: ordered.receiverMemo,
-    standing: standingOf(after),
+    standing: operationStatus(after),
     reason: ordered.reason,
     ordered_by: ordered.by,
     approved_by: approvedBy[0],
@@ -112,7 +112,7 @@ function unmatchedStandingOf({ settled, short, attempts }: TransferLeg): string 
 }
 
 /** Unmatched transfers, and the decision about each. */
-export const unmatched = ofStates(
+export const unmatchedPayins = ofStates(
   'unmatched',
   'unmatched',
   ({ after: { transfer, beyond, seenAt, verdict, refund: leg } }) => {

@@ -9,7 +9,7 @@ import { type LandedAt, referenceOf } from '../domain/transfer/shapes.ts';
 import type { TransactionAdopted, TreasuryEvent } from '../domain/treasury/events.ts';
 import { costs, type Movement, type Moving, movementsOf } from '../domain/treasury/movements.ts';
 import { unmatchedRefundPart } from '../domain/unmatchedRefund.ts';
-import { ofEvents, type RowChange, remove, type Seen, upsert } from './projection.ts';
+import { ofEvents, type RowChange, remove, type SeenEventOf, upsert } from './projection.ts';
 
 /**
  * Effects of each recorded transfer on a treasury account. A transaction counts once, however many events name it: rows are by transaction,
@@ -32,7 +32,7 @@ export const treasuryMovements = ofEvents('treasuryMovements', (seen) => {
   }
 });
 
-function ofPayment({ event, before, after, stored }: Seen<'payment'>): readonly RowChange[] {
+function ofPayment({ event, before, after, stored }: SeenEventOf<'payment'>): readonly RowChange[] {
   if (event.type === 'PayinConfirmed') return received(stored, 'payin', event.data.transfer);
   const { paymentId } = after.terms;
   const payout = unprefixed('Payout', event);
@@ -48,7 +48,7 @@ function ofPayment({ event, before, after, stored }: Seen<'payment'>): readonly 
   return ofLeg(stored, refund, { kind: 'refund', reference, before: legOf(before), after: legOf(after) });
 }
 
-function ofOperation({ event, before, after, stored }: Seen<'operation'>): readonly RowChange[] {
+function ofOperation({ event, before, after, stored }: SeenEventOf<'operation'>): readonly RowChange[] {
   const told = unprefixed('Operation', event);
   if (!told) return [];
   const { kind, account } = after.ordered;
@@ -57,7 +57,7 @@ function ofOperation({ event, before, after, stored }: Seen<'operation'>): reado
   return ofLeg(stored, told, { kind, reference, account, ...arrived, before: before?.leg, after: after.leg });
 }
 
-function ofUnmatched({ event, before, after, stored }: Seen<'unmatched'>): readonly RowChange[] {
+function ofUnmatched({ event, before, after, stored }: SeenEventOf<'unmatched'>): readonly RowChange[] {
   if (event.type === 'UnmatchedPayinSeen') return received(stored, 'unmatched', event.data.transfer);
   const told = unprefixed('UnmatchedRefund', event);
   if (!told) return [];
@@ -141,7 +141,7 @@ function adopted(stored: StoredEvent, data: TransactionAdopted): readonly RowCha
   return [...moved, paid].filter(({ amount }) => amount !== '0').map((row) => upsert('treasury_movements', row));
 }
 
-function ofBooks({ stored, event, after }: Seen<'books'>): readonly RowChange[] {
+function ofBooks({ stored, event, after }: SeenEventOf<'books'>): readonly RowChange[] {
   const [chainId, account] = accountOf(stored);
   const own = { chainId, account, txHash: '', blockHash: '', part: `${stored.revision}` };
   const rowsOf = (kind: string, blockNumber: string, amounts: Readonly<Record<string, string>>) =>

@@ -3,12 +3,12 @@ import { type ChainId, chainOf } from '../domain/chains.ts';
 import { isRefusal, type Refusal } from '../domain/decider.ts';
 import type { Instant } from '../domain/time.ts';
 import type { Sql } from '../projections/sql.ts';
-import { type AuditDeps, type Change, listChanges } from './merchantAudit.ts';
+import { type AppAuditDeps, type AppChange, listChanges } from './merchantAudit.ts';
 import { newestFirst, type PageOf, writeCursor } from './pages.ts';
 import { build, decimalText } from './sql.ts';
 
 /** `revision` is null for a change of a link or a refund, which is not an event of the app's stream. */
-export type ListedChange = Omit<Change, 'revision'> & { readonly revision: number | null };
+export type ListedChange = Omit<AppChange, 'revision'> & { readonly revision: number | null };
 
 export interface ChangesPage {
   readonly changes: readonly ListedChange[];
@@ -22,11 +22,11 @@ interface Asked {
 }
 
 /** A created or closed link, or an ordered or called-off refund. */
-export interface OtherChange extends Omit<Change, 'revision'> {
+export interface OtherChange extends Omit<AppChange, 'revision'> {
   readonly eventId: string;
 }
 
-export interface HistoryDeps extends AuditDeps {
+export interface HistoryDeps extends AppAuditDeps {
   readonly otherChanges: (appId: string, page: Asked) => Promise<PageOf<OtherChange> | Refusal>;
 }
 

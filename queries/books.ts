@@ -50,7 +50,7 @@ export async function movedBetween(sql: Sql, of: MovementsOf): Promise<Readonly<
 }
 
 /** Hashes of the recorded transactions. @throws Unavailable */
-export async function movedIn(sql: Sql, of: MovementsOf): Promise<ReadonlySet<string>> {
+export async function movedHashes(sql: Sql, of: MovementsOf): Promise<ReadonlySet<string>> {
   const rows = await sql.query<{ hash: string }>(
     `SELECT DISTINCT tx_hash AS hash FROM treasury_movements WHERE ${asked} AND tx_hash <> ''`,
     await valuesOf(sql, of),

@@ -6,7 +6,7 @@ import type { Instant } from '../domain/time.ts';
 import type { Sql } from '../projections/sql.ts';
 import type { GetPaymentDeps } from './getPayment.ts';
 
-export type AuditDeps = Pick<GetPaymentDeps, 'history' | 'read'>;
+export type AppAuditDeps = Pick<GetPaymentDeps, 'history' | 'read'>;
 
 export interface ListedKey {
   readonly keyId: string;
@@ -22,7 +22,7 @@ export interface ListedKey {
   readonly revokedAt: Instant | null;
 }
 
-export interface Change {
+export interface AppChange {
   /** Revision of the app's event, from 0. */
   readonly revision: number;
   readonly at: Instant;
@@ -35,7 +35,7 @@ export interface Change {
 type Recorded = MerchantEvent & { readonly revision: number; readonly at: Instant; readonly by: string };
 
 /** All keys that the app ever had, oldest first; null for an app that is not registered. @throws Unavailable */
-export async function listKeys(deps: AuditDeps, appId: string): Promise<readonly ListedKey[] | null> {
+export async function listKeys(deps: AppAuditDeps, appId: string): Promise<readonly ListedKey[] | null> {
   const events = await recorded(deps, appId);
   const revoked = new Map(events.flatMap(({ type, data, at }) => (type === 'ApiKeyRevoked' ? [[data.keyId, at]] : [])));
   const names = namesIn(events);
@@ -50,7 +50,7 @@ export async function listKeys(deps: AuditDeps, appId: string): Promise<readonly
 }
 
 /** Every change of the app's settings and keys, oldest first; null for an app that is not registered. @throws Unavailable */
-export async function listChanges(deps: AuditDeps, appId: string): Promise<readonly Change[] | null> {
+export async function listChanges(deps: AppAuditDeps, appId: string): Promise<readonly AppChange[] | null> {
   const events = await recorded(deps, appId);
   const names = namesIn(events);
   const changes = events.map((event) => {
@@ -60,7 +60,7 @@ export async function listChanges(deps: AuditDeps, appId: string): Promise<reado
   return events.length === 0 ? null : changes;
 }
 
-async function recorded({ history, read }: AuditDeps, appId: string): Promise<readonly Recorded[]> {
+async function recorded({ history, read }: AppAuditDeps, appId: string): Promise<readonly Recorded[]> {
   const events = await history(`merchant-${appId}`);
   return events.flatMap((stored) => {
     const event = read(stored) as MerchantEvent | undefined;

@@ -267,7 +267,7 @@ export const lateDeposits = (
   );
 
 /** A deposit that received money. */
-export interface PaidDeposit {
+export interface ReceivedDeposit {
   /** In its chain's spelling. */
   readonly address: string;
   readonly paymentId: string;
@@ -302,7 +302,7 @@ export const paidDeposits = (
   sql: Sql,
   chainId: number,
   { statuses, after, max, since }: PaidPage,
-): Promise<readonly PaidDeposit[]> =>
+): Promise<readonly ReceivedDeposit[]> =>
   sql.query(
     `SELECT DISTINCT ON (payment_id) payment_id AS "paymentId", to_address AS address FROM (
        ${paidIn(`(SELECT * FROM payins WHERE phase = 'confirmed')`, 'payment_id')}

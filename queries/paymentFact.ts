@@ -22,13 +22,13 @@ export interface PayinFact extends Money {
 }
 
 /** A payout, or the nth refund. */
-export interface Leg {
+export interface LegFact {
   readonly leg: 'payout' | 'refund';
   /** Sequence number of a refund; null for the payout. */
   readonly refund: number | null;
 }
 
-interface AttemptFact extends Leg {
+interface AttemptFact extends LegFact {
   readonly attempt: number;
   readonly chainId: ChainId;
   readonly txHash: string;
@@ -88,7 +88,7 @@ export type PaymentFact =
       readonly requestedBy: NonNullable<PaymentEventData<'RefundRequested'>['requestedBy']> | null;
       /** Reason of the refund; null for the payout. */
       readonly reason: PaymentEventData<'RefundRequested'>['reason'] | null;
-    } & Leg)
+    } & LegFact)
   /** `fate` is the attempt's current fate. */
   | ({
       readonly type: 'signed';

@@ -17,7 +17,7 @@ import type { Sql } from '../projections/sql.ts';
 import { type Delivery, listDeliveries } from './deliveries.ts';
 import { type GetPaymentDeps, paymentIdIn } from './getPayment.ts';
 import { headsOf } from './operations.ts';
-import type { Leg, Money, PayinFact, PaymentFact } from './paymentFact.ts';
+import type { LegFact, Money, PayinFact, PaymentFact } from './paymentFact.ts';
 
 /**
  * @param after the payment right after the event
@@ -121,7 +121,7 @@ const payinOf = ({ transfer, amount, standing }: Payin): PayinFact => ({
 
 function legFact(event: PaymentEvent, now: Payment): PaymentFact | undefined {
   const refund = 'refund' in event.data ? event.data.refund : null;
-  const which: Leg = { leg: refund === null ? 'payout' : 'refund', refund };
+  const which: LegFact = { leg: refund === null ? 'payout' : 'refund', refund };
   const leg = refund === null ? now.payout : now.refunds.find((known) => known.refund === refund);
   if (!leg) return undefined;
   switch (event.type) {
@@ -162,7 +162,7 @@ function legFact(event: PaymentEvent, now: Payment): PaymentFact | undefined {
 
 type Ordered = Extract<PaymentEvent, { type: 'PayoutRequested' | 'RefundRequested' }>;
 
-function ordered({ data }: Ordered, which: Leg): PaymentFact {
+function ordered({ data }: Ordered, which: LegFact): PaymentFact {
   const { chainId, token, amount, receiverAddress, receiverMemo } = data;
   const order = {
     type: 'ordered',

@@ -16,7 +16,7 @@ interface Asked {
 }
 
 /** The part of all payments that one of several workers handles. */
-export interface Share {
+export interface WorkerShare {
   /** Counted from 1. */
   readonly number: number;
   readonly of: number;
@@ -26,7 +26,7 @@ export interface Share {
  * Ids are hashes or random, so shares by their first four digits are about equally large.
  * @returns a condition; empty for all payments
  */
-function inShare(key: string, share: Share | undefined): string {
+function inShare(key: string, share: WorkerShare | undefined): string {
   if (share === undefined || share.of === 1) return '';
   const from = `AND ${key} COLLATE "C" >= '${shareBegins(share.number - 1, share.of)}'`;
   return share.number === share.of ? from : `${from} AND ${key} COLLATE "C" < '${shareBegins(share.number, share.of)}'`;
@@ -46,15 +46,15 @@ export const notWaiting = (key: string) => `NOT EXISTS (
    WHERE f.worker = $1 AND f.key = ${key} AND (f.parked_at IS NOT NULL OR f.next_attempt_at > $2))`;
 
 /** A pass of a chain whose saved cursor must be past the due time. */
-export interface ScannedPass {
+export interface RequiredPass {
   readonly chainId: number;
   readonly pass: string;
 }
 
 export interface DueExpiries extends Asked {
   /** Passes that must all have scanned past a payment's end, per chain. */
-  readonly passes: readonly ScannedPass[];
-  readonly share?: Share;
+  readonly passes: readonly RequiredPass[];
+  readonly share?: WorkerShare;
 }
 
 /**
@@ -110,7 +110,7 @@ export interface DueWebhook {
 export interface DueWebhooks extends Asked {
   /** Maximum per app: the backlog of an app with a hanging receiver must not hide the others. */
   readonly perApp: number;
-  readonly share?: Share;
+  readonly share?: WorkerShare;
 }
 
 /** Oldest first. A webhook that fails before it is sent holds back the payment's later ones. @throws Unavailable */

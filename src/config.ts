@@ -8,7 +8,7 @@ import { isSender, type MailSettings } from './accounts/smtp.ts';
 import { defaultOpenLimits, type OpenLimits } from './api/openPlaces.ts';
 import { defaultRates, type RateLimits, type RateName } from './api/rateLimits.ts';
 import { type ConnectionLimits, defaultConnectionLimits } from './api/server.ts';
-import { familyOf, readTreasuries, type Treasuries } from './chains/families.ts';
+import { familyFor, readTreasuries, type Treasuries } from './chains/families.ts';
 import type { SpendingLimits } from './chains/money/spending.ts';
 import { type ChainSettings, readChainSettings } from './chains/settings.ts';
 import { type HeadSettings, readHeads } from './environment/heads.ts';
@@ -130,7 +130,7 @@ export function readConfig(env: Env): Config {
   const mode = read.oneOf('MODE', ['production', 'sandbox'], 'production');
   const production = mode === 'production';
   const served = chains.flatMap((chain) => {
-    const { choosesDepth, hasPushes = false, hasBatches = false, coinDecimals } = familyOf(chain);
+    const { choosesDepth, hasPushes = false, hasBatches = false, coinDecimals } = familyFor(chain);
     return readChainSettings(read, chain, { choosesDepth, hasPushes, hasBatches, coinDecimals, production }) ?? [];
   });
   const chosen = read.list('ROLES');

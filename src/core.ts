@@ -11,7 +11,7 @@ import { openActive, ProjectionOutdated } from '../projections/generations.ts';
 import { projectionSets } from '../projections/sets.ts';
 import type { Sql, SqlDatabase } from '../projections/sql.ts';
 import { mailsChannel } from './accounts/outbox.ts';
-import { addressBook } from './chains/families.ts';
+import { familyAddresses } from './chains/families.ts';
 import { openLines } from './chains/node/metrics.ts';
 import { type Chains, openChains } from './chains/open.ts';
 import { type Config, ConfigError } from './config.ts';
@@ -262,7 +262,7 @@ function manageMerchant(needs: MerchantNeeds): ManageMerchant {
     localSites: config.mode === 'sandbox',
     settlementCoolDown_ms: config.settlementCoolDown_hours * hour_ms,
     seal: box.seal,
-    canonicalAddress: (chainId, text) => addressBook.canonical(chainOf(chainId), text) ?? undefined,
+    canonicalAddress: (chainId, text) => familyAddresses.canonical(chainOf(chainId), text) ?? undefined,
     canReceive: receiverChecks,
     offers: ({ id }) => chains.has(id),
     isAllowedTarget: createTargetCheck(config.webhook.allowedCidrs),

@@ -17,9 +17,9 @@ import { parseMasterKey } from './security/secretBox.ts';
 import { createBacking } from './signer/backing.ts';
 import { createNotary } from './signer/notary.ts';
 import { createOrders } from './signer/orders.ts';
-import type { Accounts } from './signer/protocol.ts';
+import type { SignerAccounts } from './signer/protocol.ts';
 import { createSigningRecord } from './signer/record.ts';
-import { createAnswering, type SignerServer, startSignerServer, type Told } from './signer/server.ts';
+import { createAnswering, type RequestLine, type SignerServer, startSignerServer } from './signer/server.ts';
 import { loadTls } from './signer/settings.ts';
 import { openEventStore } from './store/client.ts';
 import { embeddedStore, openStore } from './store/index.ts';
@@ -28,7 +28,7 @@ import { createFundingProof } from './workers/payouts/fundingProof.ts';
 import { transferOwners } from './workers/payouts/index.ts';
 
 export interface SignerProcess {
-  readonly serves: { readonly url: string; readonly roles: Config['roles']; readonly accounts: Accounts };
+  readonly serves: { readonly url: string; readonly roles: Config['roles']; readonly accounts: SignerAccounts };
   stop(): Promise<void>;
 }
 
@@ -126,7 +126,7 @@ function ownersOf({ treasuries }: Config): (() => DepositOwner) | null {
 }
 
 /** Logs every request with its outcome; raises an alarm for refusals that concern an operator. */
-function teller({ logger, alarm }: Telemetry): (line: Told) => void {
+function teller({ logger, alarm }: Telemetry): (line: RequestLine) => void {
   return ({ refused, failure, ...line }) => {
     if (refused && refused.refused !== 'unavailable')
       alarm(

@@ -21,7 +21,7 @@ import { booksAccountsOf } from '../src/workers/treasury/index.ts';
 import type { Witness } from './audit/chains.ts';
 import type { Claim, Evidence } from './audit/claims.ts';
 import { mixed } from './audit/collector.ts';
-import type { Believed, Entry } from './audit/entry.ts';
+import type { AuditEntry, Believed } from './audit/entry.ts';
 import type { KeptHead } from './audit/heads.ts';
 import { auditReadModels, type ReadModelsReport } from './audit/readModels.ts';
 import {
@@ -33,14 +33,14 @@ import {
   sumsTables,
   type WholeReport,
 } from './audit/report.ts';
-import { type Progress, runAudit } from './audit/run.ts';
-import { paymentStory, type Story } from './audit/story.ts';
+import { type AuditProgress, runAudit } from './audit/run.ts';
+import { auditStory, type Story } from './audit/story.ts';
 import { connections, masterKeyOf, readEnvironment } from './connections.ts';
 import { print, printError, printJson, printTable } from './print.ts';
 import { runProgram, untilInterrupted } from './program.ts';
 
 export interface Bars {
-  tell(progress: Progress): void;
+  tell(progress: AuditProgress): void;
   show(part: string, done: number | null, note: string): void;
   stop(): void;
 }
@@ -88,7 +88,7 @@ export function storyLines({ events, transactions, findings, gaps }: Story): rea
   ];
 }
 
-const eventLines = ({ stream, revision, at, type, id, link, sealed }: Entry): readonly string[] => [
+const eventLines = ({ stream, revision, at, type, id, link, sealed }: AuditEntry): readonly string[] => [
   `${at}  ${type}${stream.startsWith('payment-') ? '' : `  (${stream})`}`,
   `    event ${revision} ${id}, hash ${link}${sealed ? '' : ', WITHOUT A GOOD SEAL'}`,
 ];
@@ -359,7 +359,7 @@ async function tellPayment(id: string, options: Options): Promise<void> {
   await inWorld(options, async ({ store, trust, witnesses }) => {
     const settledBefore = settledIn(options);
     const believed = trust && believedBy(trust);
-    const story = await paymentStory(id, {
+    const story = await auditStory(id, {
       log: store,
       believed,
       witnesses,

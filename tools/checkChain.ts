@@ -12,7 +12,7 @@ import { forgetChain, furthestRead, identityOf } from '../src/postgres/chainIden
 import { type Database, openDatabase } from '../src/postgres/database.ts';
 import { systemClock } from '../src/process/system.ts';
 import { signersOf } from '../src/signer/index.ts';
-import { chainsAlone, readEnvironment, withCore } from './connections.ts';
+import { openChainsOnly, readEnvironment, withCore } from './connections.ts';
 import { print, printTable } from './print.ts';
 import { chainNames, namedChain, operator, runProgram, untilInterrupted } from './program.ts';
 import { selfTestPayment } from './selfTestPayment.ts';
@@ -28,7 +28,7 @@ async function run(stated: string, { begunAnew, force, pay }: Options): Promise<
   const config = readEnvironment();
   const chain = namedChain(stated);
   if (!chain) throw new Error(`${stated} is no chain of the catalogue: name one of ${chainNames()}`);
-  const open = chainsAlone(config).get(chain.id);
+  const open = openChainsOnly(config).get(chain.id);
   if (!open) throw new Error(`${chain.name} is not configured here: set RPC_URLS_${chain.id}`);
   const paying = pay === undefined ? null : amountOf(config, chain, pay);
   const database = openDatabase({ url: config.databaseUrl, connectionsMax: 1 });

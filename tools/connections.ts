@@ -18,7 +18,7 @@ import { sealedStore, trustIn } from '../src/store/sealed.ts';
 import { socketOf } from '../src/store/wire.ts';
 import { printError } from './print.ts';
 
-export interface Where {
+export interface StoreLocation {
   readonly database?: string;
   readonly eventstore?: string;
   readonly data: string;
@@ -48,13 +48,13 @@ export function masterKeyOf(data: string, name: 'MASTER_KEY' | 'MASTER_KEY_OLD' 
  * @param running what to do if the embedded event store runs already
  * @throws NodeNotStarted
  */
-export async function connections(where: Where, running: 'join' | 'refuse') {
+export async function connections(where: StoreLocation, running: 'join' | 'refuse') {
   const databaseUrl = await databaseUrlOf(where);
   return { databaseUrl, ...(await eventStoreOf(where, running)) };
 }
 
 /** Finds only Postgres in the same way. */
-export async function databaseUrlOf({ database, data }: Pick<Where, 'database' | 'data'>): Promise<string> {
+export async function databaseUrlOf({ database, data }: Pick<StoreLocation, 'database' | 'data'>): Promise<string> {
   const last = await readConnections(resolve(data));
   const url = database || secretFrom('DATABASE_URL') || last?.databaseUrl;
   if (!url) {
@@ -65,7 +65,7 @@ export async function databaseUrlOf({ database, data }: Pick<Where, 'database' |
 
 /** Finds only the event store in the same way. @throws NodeNotStarted */
 export async function eventStoreOf(
-  { eventstore, data }: Pick<Where, 'eventstore' | 'data'>,
+  { eventstore, data }: Pick<StoreLocation, 'eventstore' | 'data'>,
   running: 'join' | 'refuse',
 ) {
   const last = await readConnections(resolve(data));
@@ -105,14 +105,14 @@ export async function withCore<T>(work: (core: Core) => Promise<T>): Promise<T> 
 }
 
 /** The log as the service trusts it; reports unsealed events on the error stream. @throws Unavailable */
-export async function believed(store: EventStore, masterKey: Uint8Array): Promise<EventStore> {
+export async function verifiedStore(store: EventStore, masterKey: Uint8Array): Promise<EventStore> {
   const tell = ({ message }: ChainBroken): void => printError(message);
   const trust = await trustIn(store, { masterKey, tell });
   return sealedStore(store, { tell, trust: () => trust });
 }
 
 /** Opens the configured chains for a tool that only queries nodes: nothing is read from the service's memory. */
-export function chainsAlone(config: Config): Chains['chains'] {
+export function openChainsOnly(config: Config): Chains['chains'] {
   const nobody = async () => [];
   const needs = { lines: createLines(), takeOwners: nobody, watch: () => ({ open: nobody, late: nobody }) };
   return openChains(config, needs).chains;

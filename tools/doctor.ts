@@ -10,15 +10,15 @@ import { type Database, openDatabase } from '../src/postgres/database.ts';
 import { systemClock } from '../src/process/system.ts';
 import { storeAddress } from '../src/store/address.ts';
 import { openEventStore } from '../src/store/client.ts';
-import { chainsAlone, eventStoreOf, readEnvironment } from './connections.ts';
+import { eventStoreOf, openChainsOnly, readEnvironment } from './connections.ts';
 import { chainCheck } from './doctor/chains.ts';
 import {
   type Check,
+  type DoctorFinding,
+  type DoctorVerdict,
   type Examined,
   examine,
-  type Finding,
   machineCheck,
-  type Verdict,
   verdictOf,
 } from './doctor/machine.ts';
 import { serviceCheck } from './doctor/service.ts';
@@ -48,7 +48,7 @@ function configuration(): { readonly config: Config } | { readonly problems: Exa
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const todo = 'mend it in .env; .env.example explains every variable';
-    const findings = error.problems.map((said): Finding => ({ verdict: 'broken', what: 'setting', said, todo }));
+    const findings = error.problems.map((said): DoctorFinding => ({ verdict: 'broken', what: 'setting', said, todo }));
     return { problems: { area: 'Configuration', findings } };
   }
 }
@@ -73,7 +73,7 @@ async function all(config: Config, { json, operations }: Options): Promise<reado
 
 function checksOf(config: Config, database: Database, operations: string | undefined): readonly Check[] {
   const now = (): Instant => systemClock.now();
-  const chains = [...chainsAlone(config)].map(([id, open]) =>
+  const chains = [...openChainsOnly(config)].map(([id, open]) =>
     chainCheck({ open, mode: config.mode, now, remembered: () => identityOf(database, id).catch(() => null) }),
   );
   return [
@@ -96,7 +96,7 @@ async function joinStore({ dataDir }: Config): Promise<JoinedStore> {
   return { store, user, close: () => store.close().finally(close) };
 }
 
-const marks: Readonly<Record<Verdict, Mark>> = {
+const marks: Readonly<Record<DoctorVerdict, Mark>> = {
   fine: { style: 'green', text: '✔' },
   look: { style: 'yellow', text: '!' },
   broken: { style: 'red', text: '✖' },
@@ -113,7 +113,7 @@ function show(examined: readonly Examined[]): void {
   print('', lastWords[verdictOf(examined)]);
 }
 
-const lastWords: Readonly<Record<Verdict, string>> = {
+const lastWords: Readonly<Record<DoctorVerdict, string>> = {
   fine: 'Everything is as it should be.',
   look: 'It can run. Look at the lines with “!”.',
   broken: 'It cannot run as it should: mend the lines with “✖”, then run this again.',

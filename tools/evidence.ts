@@ -10,7 +10,7 @@ import { paymentIdIn } from '../queries/getPayment.ts';
 import { openDatabase } from '../src/postgres/database.ts';
 import { createHeadTree } from '../src/postgres/headTree.ts';
 import { openEventStore } from '../src/store/client.ts';
-import { believed, connections, masterKeyOf } from './connections.ts';
+import { connections, masterKeyOf, verifiedStore } from './connections.ts';
 import { print } from './print.ts';
 import { refusalError, runProgram } from './program.ts';
 
@@ -41,7 +41,7 @@ async function main(text: string, { out, ...where }: Options): Promise<void> {
   const database = openDatabase({ url: databaseUrl, applicationName: 'evidence' });
   const opened = openEventStore({ url: eventStoreUrl });
   try {
-    const store = await believed(opened, masterKeyOf(where.data));
+    const store = await verifiedStore(opened, masterKeyOf(where.data));
     const tree = createHeadTree(database);
     const proven = await createFindEvidence({ store, codec: eventCodec, tree })(`payment-${paymentId}`);
     if (isRefusal(proven)) throw refusalError(proven);

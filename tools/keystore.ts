@@ -7,7 +7,7 @@ import { Argument, Command } from 'commander';
 import type { ChainFamily } from '../domain/chains.ts';
 import { allFamilies, readTreasuries } from '../src/chains/families.ts';
 import {
-  type Entries,
+  type KeystoreEntries,
   KeystoreError,
   keystoreNames,
   openKeystore,
@@ -15,7 +15,7 @@ import {
   replaceSealed,
   sealKeystore,
 } from '../src/environment/keystore.ts';
-import { createReader, textOf } from '../src/environment/reader.ts';
+import { createReader, fileText } from '../src/environment/reader.ts';
 import { print, printTable } from './print.ts';
 import { runProgram } from './program.ts';
 
@@ -31,14 +31,14 @@ const passphrase = ({ passphraseFile: file, passphraseFd: descriptor }: Options)
       : { file, descriptor },
   );
 
-const write = (path: string, entries: Entries, phrase: string): void =>
+const write = (path: string, entries: KeystoreEntries, phrase: string): void =>
   replaceSealed(path, sealKeystore(entries, phrase));
 
-const opened = (path: string, phrase: string): Entries => openKeystore(readFileSync(path, 'utf8'), phrase);
+const opened = (path: string, phrase: string): KeystoreEntries => openKeystore(readFileSync(path, 'utf8'), phrase);
 
 /** A stored key is not replaced without confirmation: its money would be lost. */
 function put(path: string, name: string, options: Options & { readonly from?: string; readonly replace?: boolean }) {
-  const value = textOf(options.from ?? '/dev/stdin').trim();
+  const value = fileText(options.from ?? '/dev/stdin').trim();
   if (value === '') throw new KeystoreError(`no ${name} was given: name its file by --from, or pipe it in`);
   const phrase = passphrase(options);
   const entries = existsSync(path) ? opened(path, phrase) : {};

@@ -11,7 +11,7 @@ import { isRefusal, type Refusal } from '../domain/decider.ts';
 import { type KeyScope, keyScopes } from '../domain/merchant/events.ts';
 import { overVerdicts, type StatedPolicy, type Verdict, verdicts } from '../domain/payment/amountPolicy.ts';
 import { type Instant, parseInstant } from '../domain/time.ts';
-import { type AuditDeps, listChanges, listKeys } from '../queries/merchantAudit.ts';
+import { type AppAuditDeps, listChanges, listKeys } from '../queries/merchantAudit.ts';
 import { erase, invite, welcome } from '../src/accounts/people.ts';
 import type { Core } from '../src/core.ts';
 import { operatorDeps } from '../src/workers/accounts/index.ts';
@@ -149,7 +149,7 @@ async function run(command: (merchants: ManageMerchant) => Promise<object | Refu
 }
 
 /** Prints a table from the app's stream. */
-async function show(list: (deps: AuditDeps) => Promise<readonly object[] | null>): Promise<void> {
+async function show(list: (deps: AppAuditDeps) => Promise<readonly object[] | null>): Promise<void> {
   const rows = await withCore(({ store }) =>
     list({ history: (stream) => readStream(store, stream), read: eventCodec.read }),
   );

@@ -20,7 +20,10 @@ export async function runProgram(work: () => Promise<unknown>): Promise<void> {
 }
 
 /** Prints a decision's outcome. @throws Error with the refusal's code and text */
-export function tell(outcome: { readonly appended: number } | Refusal, already = 'Nothing to do: already done.'): void {
+export function printOutcome(
+  outcome: { readonly appended: number } | Refusal,
+  already = 'Nothing to do: already done.',
+): void {
   if (isRefusal(outcome)) throw refusalError(outcome);
   print(outcome.appended > 0 ? 'Done.' : already);
 }
@@ -28,7 +31,7 @@ export function tell(outcome: { readonly appended: number } | Refusal, already =
 export const refusalError = ({ refused, message }: Refusal): Error => new Error(`${refused}: ${message}`);
 
 /** For an option: the operator's reason, for later readers. */
-export function reasonOf(text: string): string {
+export function readReason(text: string): string {
   if (text.length === 0 || text.length > 400) throw new InvalidArgumentError('say it in 1 to 400 characters.');
   return text;
 }

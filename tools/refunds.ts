@@ -18,17 +18,17 @@ import {
   acceptRefund,
   buryRefund,
   callOffRefund,
+  loadRefundLeg,
   type RefundByHand,
   type RefundDecided,
   type RefundKey,
-  refundLeg,
   retryRefund,
 } from '../src/workers/payouts/byHand.ts';
 import { transfersWorkerName } from '../src/workers/payouts/worker.ts';
 import { refundsOf } from '../src/workers/refunds/index.ts';
 import { withCore } from './connections.ts';
 import { print } from './print.ts';
-import { chainNames, namedChain, operator, reasonOf, refusalError, runProgram, tell } from './program.ts';
+import { chainNames, namedChain, operator, printOutcome, readReason, refusalError, runProgram } from './program.ts';
 
 const answer_ms = 30_000;
 
@@ -57,7 +57,7 @@ const verbs: Readonly<Record<string, { readonly about: string; readonly decide: 
 /** Parked work of it is due again. */
 async function retry(core: Core, byHand: RefundByHand): RefundDecided {
   const decided = await retryRefund(core, byHand, operator());
-  const leg = await refundLeg(core.handle, byHand.key);
+  const leg = await loadRefundLeg(core.handle, byHand.key);
   if (isRefusal(decided) || isRefusal(leg)) return decided;
   const worker = transfersWorkerName(leg.order.chainId);
   await createFailures(core.database).unpark(worker, referenceOf(byHand.key), core.clock.now());
@@ -70,10 +70,13 @@ export function addDecisions(program: Command): void {
     program
       .command(`${name} <money> [refund]`)
       .description(`${about}. Of a payment: its id and the refund’s number; of money that no payment takes up: its id`)
-      .requiredOption('--reason <reason>', 'why, for whoever asks later', reasonOf)
+      .requiredOption('--reason <reason>', 'why, for whoever asks later', readReason)
       .action((money: string, number: string | undefined, { reason }: { reason: string }) =>
         withCore(async (core) =>
-          tell(await decide(core, { key: await keyFor(core, money, number), reason }), 'There was nothing to decide.'),
+          printOutcome(
+            await decide(core, { key: await keyFor(core, money, number), reason }),
+            'There was nothing to decide.',
+          ),
         ),
       );
 }
@@ -227,7 +230,7 @@ program
   .option('--amount <amount>', 'how much of it, in whole tokens')
   .option('--to <address>', 'any address of the money’s chain; left out: where its senders have proven that it goes')
   .option('--memo <memo>', 'memo of the receiver')
-  .requiredOption('--reason <reason>', 'why, for whoever asks later', reasonOf)
+  .requiredOption('--reason <reason>', 'why, for whoever asks later', readReason)
   .option('--key <key>', 'the same key orders once', keyOf)
   .option('--dry-run', 'say what would be sent, and order nothing')
   .action((paymentId: string, asked: Asked) => withCore((core) => order(core, paymentId, asked)));

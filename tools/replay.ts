@@ -8,9 +8,9 @@ import { type AsOf, parseAsOf } from '../domain/asOf.ts';
 import { checkReplayName, dropReplay } from '../projections/replays.ts';
 import { type Database, openDatabase } from '../src/postgres/database.ts';
 import { replay } from '../src/readmodels/replay.ts';
-import { type Change, replayStream, type StreamStep } from '../src/readmodels/replayStream.ts';
+import { type LeafChange, replayStream, type StreamStep } from '../src/readmodels/replayStream.ts';
 import { openEventStore } from '../src/store/client.ts';
-import { believed, connections, databaseUrlOf, eventStoreOf, masterKeyOf } from './connections.ts';
+import { connections, databaseUrlOf, eventStoreOf, masterKeyOf, verifiedStore } from './connections.ts';
 import { print, printJson } from './print.ts';
 import { runProgram, untilInterrupted } from './program.ts';
 
@@ -47,7 +47,7 @@ export function linesOf({ stored, known, changes }: StreamStep, isFirst: boolean
   ];
 }
 
-function changeText({ field, before, after }: Change): string {
+function changeText({ field, before, after }: LeafChange): string {
   if (before === null) return `${field} = ${short(after)}`;
   return after === null ? `${field}: ${short(before)} is gone` : `${field}: ${short(before)} → ${short(after)}`;
 }
@@ -169,7 +169,7 @@ async function remove(schema: string, where: Options): Promise<void> {
 async function withStore(url: string, data: string, work: (store: EventStore) => Promise<void>): Promise<void> {
   const opened = openEventStore({ url });
   try {
-    await work(await believed(opened, masterKeyOf(data)));
+    await work(await verifiedStore(opened, masterKeyOf(data)));
   } finally {
     await opened.close();
   }

@@ -14,7 +14,7 @@ import { databaseUrlOf } from './connections.ts';
 import { print } from './print.ts';
 import { runProgram } from './program.ts';
 import { reportPage } from './report/page.ts';
-import { askAll, type CoinPrices, type Month, monthNamed } from './report/questions.ts';
+import { askAll, type Month, monthNamed, type ReportCoinPrices } from './report/questions.ts';
 
 interface Options {
   readonly month: Month;
@@ -64,7 +64,7 @@ async function main({ month, app, out, ...where }: Options): Promise<void> {
 }
 
 /** The service's coin prices. @throws Error for an invalid price */
-function coinPrices(): CoinPrices {
+function coinPrices(): ReportCoinPrices {
   const problems: string[] = [];
   const read = createReader(process.env, problems);
   const prices = chainIds.map((id) => {

@@ -6,11 +6,11 @@ import { passphraseFrom } from '../src/environment/keystore.ts';
 import { openEventStore } from '../src/store/client.ts';
 import { restore } from './backup/archive.ts';
 import { hasSecrets, restoreSecrets } from './backup/secrets.ts';
-import { eventStoreOf, type Where } from './connections.ts';
+import { eventStoreOf, type StoreLocation } from './connections.ts';
 import { print } from './print.ts';
 import { runProgram, untilInterrupted } from './program.ts';
 
-interface Options extends Omit<Where, 'database'> {
+interface Options extends Omit<StoreLocation, 'database'> {
   readonly passphraseFile?: string;
   readonly secretsTo?: string;
 }

@@ -28,8 +28,8 @@ import {
   numberingMemory,
   refusalToNumber,
   spokenFor,
-  stateOf,
   takeNonce,
+  treasuryStateOf,
 } from '../src/workers/payouts/numberingAccounts.ts';
 
 export interface SelfTestDeps {
@@ -108,7 +108,7 @@ async function numbered(
   const own = accounts.find(({ account }) => account === rail.account);
   assert(own !== undefined, 'the treasury numbers its own transfers');
   const chosen: Chosen = { numbering: own, accounts };
-  const purpose = purposeIn(await stateOf(numbering, own.account), own.minedNonce);
+  const purpose = purposeIn(await treasuryStateOf(numbering, own.account), own.minedNonce);
   const wanted = { purpose, moves: { token: order.token.address, amount: unitsText(order.amount) } };
   refuse(await refusalToNumber(numbering, chosen, wanted));
   const whole = { ...order, spokenFor: await spokenFor(numbering, chosen, wanted) };

@@ -2,7 +2,7 @@
 
 import { createPrivateKey, createPublicKey, hash, type KeyObject, sign, verify } from 'node:crypto';
 import type { HeadsEvent } from '../../domain/heads/events.ts';
-import { keySinceOf, textOf } from '../../domain/heads/heads.ts';
+import { keySinceOf, signedTextOf } from '../../domain/heads/heads.ts';
 
 // Signing key of heads: Ed25519 (RFC 8032). Equal texts have equal signatures.
 
@@ -44,7 +44,7 @@ function publicKeyOf(hex: string): KeyObject | null {
 }
 
 /** SHA-256 of an entry's text as hex, to which the next entry refers. */
-export const hashOfHead = (entry: HeadsEvent): string => hash('sha256', textOf(entry), 'hex');
+export const hashOfHead = (entry: HeadsEvent): string => hash('sha256', signedTextOf(entry), 'hex');
 
 /** Problem of an entry. `lost` is valid in itself: the operator must explain the lost key. */
 export interface HeadsProblem {
@@ -122,7 +122,7 @@ function positionProblem({ type, data }: HeadsEvent, before: HeadsEvent | null):
 
 function signatureProblem(entry: HeadsEvent): Problem {
   const { type, data } = entry;
-  const text = textOf(entry);
+  const text = signedTextOf(entry);
   if (!isSignedBy(data.publicKey, text, data.signature))
     return { problem: 'signature', message: `its signature is not of key ${data.publicKey}` };
   if (type === 'HeadKeyChanged' && !isSignedBy(data.formerKey, text, data.formerSignature))

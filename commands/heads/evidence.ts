@@ -8,7 +8,7 @@ import { linkOf } from '../codec.ts';
 import { readStream } from '../handle.ts';
 import { Unavailable } from '../ports.ts';
 import { type HeadsReading, newestHead } from './sign.ts';
-import { type Crown, findInTree, isUnder, loadCrown, type TreeStore, type Way } from './tree.ts';
+import { findInTree, isUnder, loadTopLevels, type TopLevels, type TreeStore, type Way } from './tree.ts';
 
 export interface EvidenceDeps extends HeadsReading {
   readonly tree: Pick<TreeStore, 'progress' | 'parts' | 'leavesIn'>;
@@ -31,11 +31,11 @@ const tries = 5;
 
 /** Keeps the tree's top levels in memory from head to head. */
 export function createFindEvidence(deps: EvidenceDeps): FindEvidence {
-  let known: { readonly position: string; readonly crown: Promise<Crown> } | null = null;
+  let known: { readonly position: string; readonly crown: Promise<TopLevels> } | null = null;
 
-  function crownOf({ position }: HeadSigned): Promise<Crown> {
+  function crownOf({ position }: HeadSigned): Promise<TopLevels> {
     if (known?.position === position) return known.crown;
-    const crown = loadCrown(deps.tree);
+    const crown = loadTopLevels(deps.tree);
     known = { position, crown };
     // A failed read is not cached.
     crown.catch(() => {

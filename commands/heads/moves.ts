@@ -4,14 +4,14 @@ import type { Instant } from '../../domain/time.ts';
 import { ChainBroken, linkOf } from '../codec.ts';
 import {
   bucketOf,
-  type Crown,
   type KeptLeaf,
-  keyOf,
-  type Part,
-  type Progress,
-  partOf,
+  type Subtree,
+  streamKey,
+  subtreeOf,
+  type TopLevels,
   type TreeChange,
   TreeDamaged,
+  type TreeProgress,
 } from './tree.ts';
 
 /** New events of a stream: the leaf that they follow, and the newest event. */
@@ -53,7 +53,7 @@ export function createMoves(tell: TellBroken): Moves {
       const link = linkOf(event);
       if (!before) {
         const follows = { revision: revision - 1n, link: metadata.prev };
-        moves.set(stream, { stream, key: keyOf(stream), revision, link, follows });
+        moves.set(stream, { stream, key: streamKey(stream), revision, link, follows });
       } else if (before.revision + 1n === revision && before.link === metadata.prev)
         moves.set(stream, { ...before, revision, link });
       else tell(broken(event, before));
@@ -70,16 +70,16 @@ const bucketsAtOnce = 2_000;
  */
 export async function applyMoves(
   change: Pick<TreeChange, 'leavesIn' | 'put'>,
-  crown: Crown,
+  crown: TopLevels,
   moves: readonly Move[],
   tell: TellBroken,
-): Promise<Pick<Progress, 'streams' | 'events'>> {
+): Promise<Pick<TreeProgress, 'streams' | 'events'>> {
   const byBucket = [...Map.groupBy(moves, ({ key }) => bucketOf(key))];
   let [streams, events] = [0n, 0n];
   for (let done = 0; done < byBucket.length; done += bucketsAtOnce) {
     const some = byBucket.slice(done, done + bucketsAtOnce);
     const kept = Map.groupBy(await change.leavesIn(some.map(([bucket]) => bucket)), ({ key }) => bucketOf(key));
-    const parts = new Map<number, Part>();
+    const parts = new Map<number, Subtree>();
     const put: KeptLeaf[] = [];
     for (const [bucket, ofBucket] of some) {
       const leaves = kept.get(bucket) ?? [];
@@ -97,7 +97,7 @@ export async function applyMoves(
         after.set(name, move);
         put.push(move);
       }
-      if (after.size > 0) parts.set(bucket, partOf([...after.values()]));
+      if (after.size > 0) parts.set(bucket, subtreeOf([...after.values()]));
     }
     await change.put(put, parts);
     crown.set(parts);
@@ -105,8 +105,8 @@ export async function applyMoves(
   return { streams, events };
 }
 
-function mustBe(part: Part, leaves: readonly KeptLeaf[]): void {
-  const found = partOf(leaves);
+function mustBe(part: Subtree, leaves: readonly KeptLeaf[]): void {
+  const found = subtreeOf(leaves);
   if (found.kind !== part.kind || !found.hash.equals(part.hash))
     throw new TreeDamaged('rows of ops.head_leaves are not those that were signed: they are made again from the log');
 }

@@ -8,7 +8,7 @@ import type { Codec } from '../codec.ts';
 import type { Handle } from '../handle.ts';
 import type { EventStore } from '../ports.ts';
 import { type HeadKey, hashOfHead } from './chain.ts';
-import { type Progress, TreeMoved } from './tree.ts';
+import { TreeMoved, type TreeProgress } from './tree.ts';
 
 /**
  * Categories that heads of this version cover: all but the heads themselves, which their own hashes protect. Each head lists its
@@ -43,7 +43,7 @@ const facts = { cause: 'worker:heads', appId: null } as const;
 export async function appendHead(
   handle: Handle,
   keys: HeadKeys,
-  progress: Progress,
+  progress: TreeProgress,
   root: string,
 ): Promise<HeadSigned> {
   const { current } = keys;

@@ -20,7 +20,7 @@ export interface StreamTip {
 }
 
 /** A subtree. Whether it holds exactly one stream decides its hash together with an empty sibling. */
-export interface Part {
+export interface Subtree {
   readonly kind: 'empty' | 'leaf' | 'node';
   readonly hash: Buffer;
 }
@@ -33,13 +33,13 @@ export interface Leaf {
 const hash_bytes = 32;
 /** Depth at which a key is complete. */
 export const depthMax = 8 * hash_bytes;
-export const empty: Part = { kind: 'empty', hash: Buffer.alloc(hash_bytes) };
+export const emptySubtree: Subtree = { kind: 'empty', hash: Buffer.alloc(hash_bytes) };
 
 const sha256 = (...parts: readonly Uint8Array[]): Buffer => hash('sha256', Buffer.concat(parts), 'buffer');
 
-export const keyOf = (stream: string): Buffer => hash('sha256', stream, 'buffer');
+export const streamKey = (stream: string): Buffer => hash('sha256', stream, 'buffer');
 
-export const leafOf = ({ stream, revision, link }: StreamTip): Leaf => leafAt(keyOf(stream), revision, link);
+export const leafOf = ({ stream, revision, link }: StreamTip): Leaf => leafAt(streamKey(stream), revision, link);
 
 /** @param key `keyOf` a stream */
 export function leafAt(key: Buffer, revision: bigint, link: string): Leaf {
@@ -55,7 +55,7 @@ export const bitOf = (key: Uint8Array, depth: number): 0 | 1 =>
   (((key[depth >> 3] ?? 0) >> (7 - (depth & 7))) & 1) as 0 | 1;
 
 /** Combines two halves. */
-export function join(left: Part, right: Part): Part {
+export function join(left: Subtree, right: Subtree): Subtree {
   if (left.kind === 'empty' && right.kind !== 'node') return right;
   if (right.kind === 'empty' && left.kind === 'leaf') return left;
   return { kind: 'node', hash: nodeOf(left.hash, right.hash) };
@@ -67,7 +67,7 @@ export interface RootBuilder {
   /** Adds leaves in the order of keys, each once. */
   add(leaf: Leaf): void;
   /** The subtree of all leaves, at `from`. */
-  end(): Part;
+  end(): Subtree;
 }
 
 /**
@@ -76,20 +76,20 @@ export interface RootBuilder {
  */
 export function createRoot(from = 0): RootBuilder {
   /** Left halves that wait for their right halves, by increasing depth. */
-  const waiting: { readonly part: Part; readonly depth: number }[] = [];
+  const waiting: { readonly part: Subtree; readonly depth: number }[] = [];
   let last: Leaf | null = null;
   /** Above this depth the last leaf has been alone so far. */
   let alone = from;
 
   /** Raises the last leaf to the depth at which the next leaf branches off. */
-  function rise(key: Buffer, part: Part, start: number, until: number): void {
+  function rise(key: Buffer, part: Subtree, start: number, until: number): void {
     let [risen, depth] = [part, start];
     for (; depth > until; depth -= 1) {
       const left = waiting.at(-1);
       if (left?.depth === depth) {
         waiting.pop();
         risen = join(left.part, risen);
-      } else risen = bitOf(key, depth - 1) === 1 ? join(empty, risen) : join(risen, empty);
+      } else risen = bitOf(key, depth - 1) === 1 ? join(emptySubtree, risen) : join(risen, emptySubtree);
     }
     waiting.push({ part: risen, depth });
   }
@@ -108,9 +108,9 @@ export function createRoot(from = 0): RootBuilder {
       last = leaf;
     },
     end() {
-      if (!last) return empty;
+      if (!last) return emptySubtree;
       rise(last.key, { kind: 'leaf', hash: last.hash }, alone, from);
-      const [{ part } = { part: empty }] = waiting;
+      const [{ part } = { part: emptySubtree }] = waiting;
       return part;
     },
   };
@@ -124,49 +124,50 @@ function sharedBits(a: Uint8Array, b: Uint8Array): number {
 }
 
 /** @param leaves in the order of their keys */
-export function rootOf(leaves: Iterable<Leaf>, from = 0): Part {
+export function rootOf(leaves: Iterable<Leaf>, from = 0): Subtree {
   const root = createRoot(from);
   for (const leaf of leaves) root.add(leaf);
   return root.end();
 }
 
-export const inOrder = (leaves: readonly Leaf[]): Leaf[] => leaves.toSorted((a, b) => Buffer.compare(a.key, b.key));
+export const sortedLeaves = (leaves: readonly Leaf[]): Leaf[] =>
+  leaves.toSorted((a, b) => Buffer.compare(a.key, b.key));
 
 /** The root over these streams in any order, as a head holds it. */
 export const rootOfStreams = (tips: readonly StreamTip[]): string =>
-  rootOf(inOrder(tips.map(leafOf))).hash.toString('hex');
+  rootOf(sortedLeaves(tips.map(leafOf))).hash.toString('hex');
 
 // Top levels of the tree down to a fixed depth, in memory: 4 MB for any number of streams. A bucket, the subtree below one of their ends,
 // is read when one of its streams changes; with a million streams that is about fifteen leaves.
 
-export const crownBits = 16;
-export const bucketCount = 2 ** crownBits;
+export const topLevelBits = 16;
+export const bucketCount = 2 ** topLevelBits;
 
 /** Bucket of a key. */
 export const bucketOf = (key: Buffer): number => key.readUInt16BE(0);
 
-export interface Crown {
-  at(bucket: number): Part;
+export interface TopLevels {
+  at(bucket: number): Subtree;
   /** Recomputes the path to the root for each bucket, sharing common nodes. */
-  set(parts: Iterable<readonly [bucket: number, part: Part]>): void;
-  root(): Part;
+  set(parts: Iterable<readonly [bucket: number, part: Subtree]>): void;
+  root(): Subtree;
   /** Path from the root to the bucket, or to a higher depth at which the key is alone. `more`: the path continues in the bucket. */
   wayTo(key: Buffer): { readonly way: Way; readonly more: boolean };
 }
 const kinds = ['empty', 'leaf', 'node'] as const;
 
 /** Stored as a heap: the root is number 1, the children of n are 2n and 2n + 1, buckets come last. */
-export function createCrown(): Crown {
+export function createTopLevels(): TopLevels {
   const kindAt = new Uint8Array(2 * bucketCount);
   const hashes = Buffer.alloc(2 * bucketCount * hash_bytes);
 
-  function partAt(place: number): Part {
+  function partAt(place: number): Subtree {
     const kind = kinds[kindAt[place] ?? 0] ?? 'empty';
-    if (kind === 'empty') return empty;
+    if (kind === 'empty') return emptySubtree;
     return { kind, hash: hashes.subarray(place * hash_bytes, (place + 1) * hash_bytes) };
   }
 
-  function put(place: number, { kind, hash }: Part): void {
+  function put(place: number, { kind, hash }: Subtree): void {
     kindAt[place] = kinds.indexOf(kind);
     hashes.set(hash, place * hash_bytes);
   }
@@ -180,7 +181,7 @@ export function createCrown(): Crown {
         put(bucketCount + bucket, part);
         changed.add((bucketCount + bucket) >> 1);
       }
-      for (let depth = crownBits - 1; depth >= 0; depth -= 1) {
+      for (let depth = topLevelBits - 1; depth >= 0; depth -= 1) {
         const above = new Set<number>();
         for (const place of changed) {
           put(place, join(partAt(2 * place), partAt(2 * place + 1)));
@@ -193,7 +194,7 @@ export function createCrown(): Crown {
     wayTo(key) {
       const way: string[] = [];
       let place = 1;
-      for (let depth = 0; depth < crownBits && partAt(place).kind === 'node'; depth += 1) {
+      for (let depth = 0; depth < topLevelBits && partAt(place).kind === 'node'; depth += 1) {
         const next = 2 * place + bitOf(key, depth);
         way.push(partAt(next ^ 1).hash.toString('hex'));
         place = next;
@@ -203,7 +204,7 @@ export function createCrown(): Crown {
   };
 }
 
-const copied = ({ kind, hash }: Part): Part => ({ kind, hash: Buffer.from(hash) });
+const copied = ({ kind, hash }: Subtree): Subtree => ({ kind, hash: Buffer.from(hash) });
 
 // Proofs that a root contains a stream's newest event, or does not contain the stream.
 
@@ -233,8 +234,8 @@ export const isUnder = (root: string, tip: StreamTip, way: Way): boolean => lead
 
 /** True if that root contains no such stream. */
 export function isAbsent(root: string, stream: string, way: Way, other: Other): boolean {
-  const key = keyOf(stream);
-  if (other === null) return leads({ key, hash: empty.hash }, way, root);
+  const key = streamKey(stream);
+  if (other === null) return leads({ key, hash: emptySubtree.hash }, way, root);
   const leaf = leafAt(Buffer.from(other.key, 'hex'), other.revision, other.link);
   if (leaf.key.length !== key.length || leaf.key.equals(key)) return false;
   for (let depth = 0; depth < way.length; depth += 1) if (bitOf(leaf.key, depth) !== bitOf(key, depth)) return false;
@@ -261,7 +262,7 @@ export interface KeptLeaf {
 }
 
 /** Position and counts that the stored leaves represent. */
-export interface Progress {
+export interface TreeProgress {
   /** Log position of the newest event in the leaves. */
   readonly position: bigint;
   readonly until: Instant;
@@ -272,17 +273,17 @@ export interface Progress {
 /** Changes in one transaction. */
 export interface TreeChange {
   readonly leavesIn: (buckets: readonly number[]) => Promise<readonly KeptLeaf[]>;
-  readonly put: (leaves: readonly KeptLeaf[], parts: ReadonlyMap<number, Part>) => Promise<void>;
-  readonly moveTo: (to: Progress) => Promise<void>;
+  readonly put: (leaves: readonly KeptLeaf[], parts: ReadonlyMap<number, Subtree>) => Promise<void>;
+  readonly moveTo: (to: TreeProgress) => Promise<void>;
 }
 
 export interface TreeStore {
-  readonly progress: () => Promise<Progress | null>;
+  readonly progress: () => Promise<TreeProgress | null>;
   /** Subtrees of all non-empty buckets. */
-  readonly parts: () => Promise<ReadonlyMap<number, Part>>;
+  readonly parts: () => Promise<ReadonlyMap<number, Subtree>>;
   readonly leavesIn: (buckets: readonly number[]) => Promise<readonly KeptLeaf[]>;
   /** Runs one change at a time, rolled back if `work` throws. @throws TreeMoved if the tree is no longer at `from` */
-  readonly change: <T>(from: Progress | null, work: (change: TreeChange) => Promise<T>) => Promise<T>;
+  readonly change: <T>(from: TreeProgress | null, work: (change: TreeChange) => Promise<T>) => Promise<T>;
   /** Deletes everything. */
   readonly clear: () => Promise<void>;
 }
@@ -300,8 +301,8 @@ export class TreeDamaged extends Error {
   override readonly name = 'TreeDamaged';
 }
 
-export async function loadCrown(store: Pick<TreeStore, 'parts'>): Promise<Crown> {
-  const crown = createCrown();
+export async function loadTopLevels(store: Pick<TreeStore, 'parts'>): Promise<TopLevels> {
+  const crown = createTopLevels();
   crown.set(await store.parts());
   return crown;
 }
@@ -309,19 +310,19 @@ export async function loadCrown(store: Pick<TreeStore, 'parts'>): Promise<Crown>
 export const asLeaf = ({ key, revision, link }: KeptLeaf): Leaf => leafAt(key, revision, link);
 
 /** Subtree of a bucket. @param leaves in any order */
-export const partOf = (leaves: readonly KeptLeaf[]): Part =>
-  rootOf(leaves.toSorted((a, b) => Buffer.compare(a.key, b.key)).map(asLeaf), crownBits);
+export const subtreeOf = (leaves: readonly KeptLeaf[]): Subtree =>
+  rootOf(leaves.toSorted((a, b) => Buffer.compare(a.key, b.key)).map(asLeaf), topLevelBits);
 
 /** The stream's leaf and its path; null if the tree has none. */
 export async function findInTree(
   store: Pick<TreeStore, 'leavesIn'>,
-  crown: Crown,
+  crown: TopLevels,
   stream: string,
 ): Promise<{ readonly leaf: KeptLeaf; readonly way: Way } | null> {
-  const key = keyOf(stream);
+  const key = streamKey(stream);
   const leaves = (await store.leavesIn([bucketOf(key)])).toSorted((a, b) => Buffer.compare(a.key, b.key));
   const leaf = leaves.find((kept) => kept.key.equals(key));
   if (!leaf) return null;
   const { way, more } = crown.wayTo(key);
-  return { leaf, way: more ? [...way, ...wayTo(key, leaves.map(asLeaf), crownBits)] : way };
+  return { leaf, way: more ? [...way, ...wayTo(key, leaves.map(asLeaf), topLevelBits)] : way };
 }

@@ -10,8 +10,8 @@ import {
   callOffOperation,
   type Operation,
   operation,
+  operationStatus,
   orderOperation,
-  standingOf,
 } from '../../domain/treasury/operation.ts';
 import type { OperationOrdered } from '../../domain/treasury/operationEvents.ts';
 import { currentState, type Handle } from '../handle.ts';
@@ -83,9 +83,9 @@ export async function begin(
 /** An operation unsigned for this long is ordered again on demand: nothing is lost, and circumstances have changed. */
 const patience_ms = 10 * minute_ms;
 
-const ends: ReadonlySet<ReturnType<typeof standingOf>> = new Set(['done', 'short', 'calledOff']);
+const ends: ReadonlySet<ReturnType<typeof operationStatus>> = new Set(['done', 'short', 'calledOff']);
 
-const isOver = (state: Operation): boolean => ends.has(standingOf(state));
+const isOver = (state: Operation): boolean => ends.has(operationStatus(state));
 
 /**
  * Calls off an operation that died on its chain, or could not be signed for long.
@@ -97,7 +97,7 @@ export async function lookAfter(
 ): Promise<{ readonly operation: Operation; readonly over: boolean } | undefined> {
   const state = await currentState(handle, operation, id);
   if (state === null) return undefined;
-  const standing = standingOf(state);
+  const standing = operationStatus(state);
   const died = state.leg.attempts.length > 0;
   const waited_ms = epochMs(clock.now()) - epochMs(state.ordered.orderedAt);
   if (standing !== 'ordered' || !(died || waited_ms > patience_ms)) return { operation: state, over: isOver(state) };

@@ -13,7 +13,7 @@ import type { DepositSweep, HeldDeposit, LeftDeposit, PaidDeposit, SweepPart, Sw
 // Decides which deposits are worth the network's fee.
 
 /** Price of a chain's coin. */
-export interface CoinPrice {
+export interface SweepCoin {
   readonly decimals: number;
   /** Per whole coin, in millionths of a dollar. */
   readonly price_microUsd: bigint;
@@ -33,16 +33,16 @@ export const worthOf = ({ amount, token }: Pick<HeldDeposit, 'amount' | 'token'>
   rescale(amount, token.decimals, microUsdDecimals);
 
 /** @returns millionths of a dollar, rounded up; negative if more is returned */
-export function costOf({ cost }: Pick<SweepPart, 'cost'>, { decimals, price_microUsd }: CoinPrice): bigint {
+export function sweepCost({ cost }: Pick<SweepPart, 'cost'>, { decimals, price_microUsd }: SweepCoin): bigint {
   const one = 10n ** BigInt(decimals);
   const product = cost * price_microUsd;
   return product > 0n ? (product + one - 1n) / one : product / one;
 }
 
 /** All deposits of a transaction bear equal shares of its cost: each uses about the same gas. */
-function parted(part: SweepPart, coin: CoinPrice) {
+function parted(part: SweepPart, coin: SweepCoin) {
   const count = BigInt(part.deposits.length);
-  const cost = costOf(part, coin);
+  const cost = sweepCost(part, coin);
   const pays = (deposit: HeldDeposit) => worthOf(deposit) * count >= cost;
   return { worth: part.deposits.filter(pays), dear: part.deposits.filter((deposit) => !pays(deposit)) };
 }
@@ -56,7 +56,7 @@ const tooDear = 'holds less than taking it costs';
 export async function planWorth(
   sweep: DepositSweep,
   held: readonly HeldDeposit[],
-  { coin, limits, signal }: { readonly coin: CoinPrice; readonly limits: SweepLimits; readonly signal: AbortSignal },
+  { coin, limits, signal }: { readonly coin: SweepCoin; readonly limits: SweepLimits; readonly signal: AbortSignal },
 ): Promise<SweepPlan> {
   const first = await sweep.plan(held, sweep.partsMax, signal);
   if (limits.evenAtALoss) return first;
@@ -83,7 +83,7 @@ export async function planWorth(
 
 export interface PlanDeps {
   readonly sweep: DepositSweep;
-  readonly coin: CoinPrice;
+  readonly coin: SweepCoin;
   /**
    * Deposits with recorded money, of payments that are over, one page at a time.
    * @param after the last of the previous page; null for the first page

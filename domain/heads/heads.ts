@@ -14,7 +14,7 @@ export const heads: Decider<HeadsEvent | null, HeadsEvent> = {
  * Text that an entry's signatures cover; the next entry holds its SHA-256. One line per field, in this order, so any language can reproduce
  * it. No field can contain a line end.
  */
-export function textOf({ type, data }: HeadsEvent): string {
+export function signedTextOf({ type, data }: HeadsEvent): string {
   switch (type) {
     case 'HeadSigned':
       return lines('payment-intents head v1', {
@@ -134,11 +134,11 @@ export function changeHeadKey(
   if ('lost' in how.former)
     return [signed({ type: 'HeadKeyLost', data: { ...common, reason: how.former.lost } }, how.sign)];
   const event: HeadsEvent = { type: 'HeadKeyChanged', data: { ...common, formerSignature: '' } };
-  const formerSignature = how.former.sign(textOf(event));
+  const formerSignature = how.former.sign(signedTextOf(event));
   return [signed({ ...event, data: { ...event.data, formerSignature } }, how.sign)];
 }
 
 const signed = <E extends HeadsEvent>(event: E, sign: (text: string) => string): E => ({
   ...event,
-  data: { ...event.data, signature: sign(textOf(event)) },
+  data: { ...event.data, signature: sign(signedTextOf(event)) },
 });

@@ -30,7 +30,7 @@ export interface Divided extends Split {
   readonly sourceAmount: bigint;
 }
 
-export type Outcome = Divided | BounceCode | 'notYet';
+export type Division = Divided | BounceCode | 'notYet';
 
 export const routeOf = ({ source, destination }: PaymentCreated): RouteDecimals => ({
   source: source.token.decimals,
@@ -43,11 +43,11 @@ const feePolicyOf = ({ fee }: PaymentCreated): FeePolicy => ({
 });
 
 /** @param terms of the source that the money came from */
-export const divide = (terms: PaymentCreated, received: bigint): Outcome =>
+export const divideReceived = (terms: PaymentCreated, received: bigint): Division =>
   terms.type === 'anyAmount' ? divideWhatCame(terms, received) : divideAsAgreed(terms, received);
 
 /** Money above the agreed amount is held and refundable. A shortfall within the policy's tolerance reduces the payout. */
-function divideAsAgreed(terms: PaymentCreated, received: bigint): Outcome {
+function divideAsAgreed(terms: PaymentCreated, received: bigint): Division {
   const { source, destination } = terms;
   const agreed = { source: BigInt(source.amount ?? 0), payout: BigInt(destination.amount ?? 0) };
   assert(agreed.source > 0n && agreed.payout > 0n, 'an agreed payment has both amounts');
@@ -90,7 +90,7 @@ function lessThanAgreed(terms: PaymentCreated, received: bigint, fee: bigint): D
  * An underpaid payment stays open until it expires, so a stranger's dust cannot end it. A contract's limits apply per call, and only its
  * sender's calls count.
  */
-function divideWhatCame(terms: PaymentCreated, received: bigint): Outcome {
+function divideWhatCame(terms: PaymentCreated, received: bigint): Division {
   const { intent, limits } = terms;
   if (limits && received < BigInt(limits.min)) return intent === null ? 'notYet' : 'amountTooLow';
   if (limits && received > BigInt(limits.max)) return 'amountTooHigh';

@@ -2,7 +2,7 @@
 import type { ChainId } from '../chains.ts';
 import { type Decision, refuse } from '../decider.ts';
 import type { Instant } from '../time.ts';
-import { bounced, closeHeld, divide, fundedBy } from './close.ts';
+import { bounced, closeHeld, divideReceived, fundedBy } from './close.ts';
 import { type Deposit, type PaymentEvent, type TokenRef, type Transfer, transferId } from './events.ts';
 import { bouncedBy, heldBy } from './policy.ts';
 import {
@@ -206,7 +206,7 @@ const mayReopen = ({ closed, refunds, terms: { policy } }: Payment): boolean =>
 function fundFrom(p: Payment, now: Instant): readonly PaymentEvent[] {
   const payins = fundersOf(p).filter(({ standing }) => standing === 'counted' || p.refunds.length === 0);
   if (payins.length === 0) return [];
-  const outcome = divide(p.terms, sumOf(payins));
+  const outcome = divideReceived(p.terms, sumOf(payins));
   if (outcome === 'notYet') return [];
   if (typeof outcome !== 'string') return fundedBy(p, payins, { divided: outcome, short: 'tolerance' }, now);
   if (p.closed) return [];

@@ -11,7 +11,7 @@ import type { Payment, PaymentState, Refund } from './state.ts';
 
 // Refundable money by sender, and the address that its sender has proven.
 
-export interface Receiver {
+export interface RefundReceiver {
   readonly address: string;
   readonly memo: string | null;
 }
@@ -24,8 +24,8 @@ export interface KnownSigner {
 }
 
 /** A sender's share of the refundable amount. */
-export interface Share {
-  readonly receiver: Receiver;
+export interface SenderShare {
+  readonly receiver: RefundReceiver;
   readonly proof: NonNullable<Refund['request']['proof']>;
   readonly amount: bigint;
 }
@@ -34,7 +34,7 @@ export interface Share {
  * Shares of senders with a proven address, the largest first. A sender's share is what they sent: a stranger who adds a cent gets at most
  * that cent.
  */
-export function provenShares(p: Payment, entry: Refundable, signers: readonly KnownSigner[]): readonly Share[] {
+export function provenShares(p: Payment, entry: Refundable, signers: readonly KnownSigner[]): readonly SenderShare[] {
   const senders = new Set(p.payins.map(({ transfer }) => transfer.from));
   const shares = [...senders].flatMap((sender) => {
     const proven = provenBy(p, entry, sender, signers);
@@ -51,7 +51,7 @@ export interface OwnMoney {
   readonly tokenAddress: string;
   readonly amount: bigint;
   /** Proven address of the sender; null if there is none. */
-  readonly receiver: Receiver | null;
+  readonly receiver: RefundReceiver | null;
   /** A transfer of the sender on that chain. */
   readonly transferId: string;
 }
@@ -78,7 +78,7 @@ function provenBy(
   { chainId }: Pick<Refundable, 'chainId'>,
   sender: string,
   signers: readonly KnownSigner[],
-): Omit<Share, 'amount'> | undefined {
+): Omit<SenderShare, 'amount'> | undefined {
   const own = p.refundAddresses.filter(({ proof }) => proof?.sender === sender);
   const set =
     own.findLast(({ proof }) => p.payins.some((payin) => isOn(payin, chainId) && payin.id === proof?.transferId)) ??
@@ -129,16 +129,16 @@ const takenByAll = (refunds: readonly Refund[]): bigint => refunds.reduce((sum, 
 export const refundsMax = 100;
 
 /** An amount of one token in smallest units, including its network fee. */
-export interface Part {
+export interface RefundPart {
   readonly chainId: ChainId;
   readonly tokenAddress: string;
   readonly amount: bigint;
 }
 
 export interface RefundOrder {
-  readonly scope: 'all' | 'excess' | Part;
+  readonly scope: 'all' | 'excess' | RefundPart;
   /** proven: to the senders, at the addresses that they have proven. */
-  readonly to: Receiver | 'proven';
+  readonly to: RefundReceiver | 'proven';
   readonly signers: readonly KnownSigner[];
   readonly by: RefundAsker;
   readonly note: string | null;
@@ -148,8 +148,8 @@ export interface RefundOrder {
 
 /** Refund to one receiver before its network fee is known. */
 export interface PlannedRefund extends Refundable {
-  readonly receiver: Receiver;
-  readonly proof: Share['proof'] | null;
+  readonly receiver: RefundReceiver;
+  readonly proof: SenderShare['proof'] | null;
 }
 
 /** Cost of sending a refund. */
@@ -216,7 +216,7 @@ const unproven = (proven: readonly Refundable[]): Refusal => {
 };
 
 /** Gives each share its amount until the entry is used up. */
-function split(entry: Refundable, shares: readonly Share[]): readonly PlannedRefund[] {
+function split(entry: Refundable, shares: readonly SenderShare[]): readonly PlannedRefund[] {
   let left = entry.amount;
   return shares.flatMap(({ receiver, proof, amount }) => {
     const own = smaller(left, amount);

@@ -3,7 +3,7 @@ import type { Refundable } from './refund.ts';
 import type { OwnMoney, PlannedRefund } from './refundOrder.ts';
 
 /** Refundable money. */
-export interface Held extends Refundable {
+export interface RefundableMoney extends Refundable {
   /** Part that can be refunded without the operator: its senders have proven addresses. */
   readonly proven: bigint;
   /** Network fee of one refund; null if it is unknown. */

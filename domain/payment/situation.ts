@@ -41,7 +41,7 @@ export interface Sum {
 }
 
 /** Money that arrived and does not count. */
-export interface Held extends Sum {
+export interface HeldMoney extends Sum {
   /**
    * excess: more than agreed. elsewhere: from a source other than the one in force; sources do not add up. The others are reasons why a
    * whole transfer does not count.
@@ -67,7 +67,7 @@ export interface Situation {
   readonly missing: Sum | null;
   /** Depth of the counted money that is not final yet. */
   readonly depth: Depth | null;
-  readonly held: readonly Held[];
+  readonly held: readonly HeldMoney[];
   /** True if a transfer's block has left the chain and the transfer has not returned: a second payment could pay twice. */
   readonly gone: boolean;
 }
@@ -166,7 +166,7 @@ function depthOf(p: Payment, { head, needed }: ChainFacts): Depth | null {
 }
 
 /** Held money without the ordered refunds, which reduce the oldest money first. */
-function heldOf(p: Payment): readonly Held[] {
+function heldOf(p: Payment): readonly HeldMoney[] {
   const back = new Map<string, bigint>();
   for (const refund of p.refunds) {
     const asset = assetOf(refund.order);
@@ -189,7 +189,7 @@ function heldOf(p: Payment): readonly Held[] {
 }
 
 /** Counted money of a source that did not fund the payment is held as `elsewhere`. */
-function whyHeld({ terms }: Payment, { standing, transfer }: Payin): Held['reason'] | undefined {
+function whyHeld({ terms }: Payment, { standing, transfer }: Payin): HeldMoney['reason'] | undefined {
   if (standing !== 'counted' && standing !== 'surplus') return standing;
   if (!isSameAsset(terms.source, transfer)) return 'elsewhere';
   return standing === 'surplus' ? 'surplus' : undefined;

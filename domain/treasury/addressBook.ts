@@ -19,12 +19,12 @@ export const labelMax = 100;
 
 const Operator = Type.String({ minLength: 1, maxLength: 128 });
 /** A receiver, in its chain's spelling; an address with a memo is one receiver together with that memo. */
-const Place = { chainId: oneOf(chainIds), address: Address, memo: Memo };
+const addressFields = { chainId: oneOf(chainIds), address: Address, memo: Memo };
 
 export const addressBookEventSchemas = {
   AddressAdded: Type.Object(
     {
-      ...Place,
+      ...addressFields,
       label: Type.String({ minLength: 1, maxLength: labelMax }),
       usableFrom: Time,
       by: Operator,
@@ -32,7 +32,7 @@ export const addressBookEventSchemas = {
     },
     closed,
   ),
-  AddressRemoved: Type.Object({ ...Place, by: Operator, removedAt: Time }, closed),
+  AddressRemoved: Type.Object({ ...addressFields, by: Operator, removedAt: Time }, closed),
 } as const;
 
 type Schemas = typeof addressBookEventSchemas;
@@ -40,13 +40,13 @@ export type AddressBookEvent = {
   [T in keyof Schemas]: { readonly type: T; readonly data: Static<Schemas[T]> };
 }[keyof Schemas];
 
-export interface Place {
+export interface BookAddress {
   readonly chainId: ChainId;
   readonly address: string;
   readonly memo: string | null;
 }
 
-export interface Entry extends Place {
+export interface BookEntry extends BookAddress {
   /** Name that operators give it. */
   readonly label: string;
   readonly usableFrom: Instant;
@@ -55,10 +55,11 @@ export interface Entry extends Place {
 
 export interface AddressBookState {
   /** In the order of adding. */
-  readonly entries: readonly Entry[];
+  readonly entries: readonly BookEntry[];
 }
 
-const isAt = (a: Place, b: Place): boolean => a.chainId === b.chainId && a.address === b.address && a.memo === b.memo;
+const isAt = (a: BookAddress, b: BookAddress): boolean =>
+  a.chainId === b.chainId && a.address === b.address && a.memo === b.memo;
 
 export const addressBook: Decider<AddressBookState, AddressBookEvent> = {
   category: 'addressBook',
@@ -72,12 +73,18 @@ export const addressBook: Decider<AddressBookState, AddressBookEvent> = {
 };
 
 /** True if the book has the receiver, usable or not. */
-const holds = ({ entries }: AddressBookState, place: Place): boolean => entries.some((entry) => isAt(entry, place));
+const holds = ({ entries }: AddressBookState, place: BookAddress): boolean =>
+  entries.some((entry) => isAt(entry, place));
 
 /** Adds a receiver. An existing entry keeps its time. @param place address in its chain's spelling */
 export function addAddress(
   { entries }: AddressBookState,
-  place: Place & { readonly label: string; readonly usableFrom: Instant; readonly by: string; readonly now: Instant },
+  place: BookAddress & {
+    readonly label: string;
+    readonly usableFrom: Instant;
+    readonly by: string;
+    readonly now: Instant;
+  },
 ): Decision<AddressBookEvent> {
   if (holds({ entries }, place)) return [];
   if (entries.length >= addressesMax)
@@ -92,7 +99,7 @@ export function addAddress(
 /** Removes a receiver at once. Signed transfers to it are still sent; unsigned ones are not signed any more. */
 export function removeAddress(
   { entries }: AddressBookState,
-  { chainId, address, memo, by, now }: Place & { readonly by: string; readonly now: Instant },
+  { chainId, address, memo, by, now }: BookAddress & { readonly by: string; readonly now: Instant },
 ): Decision<AddressBookEvent> {
   if (!holds({ entries }, { chainId, address, memo })) return notInBook;
   return [{ type: 'AddressRemoved', data: { chainId, address, memo, by, removedAt: now } }];
@@ -104,7 +111,7 @@ const notInBook = refuse(
 );
 
 /** True if the receiver is usable now. A removed and re-added entry waits again, so earlier orders to it are not signed. */
-export const isUsable = ({ entries }: AddressBookState, place: Place, now: Instant): boolean =>
+export const isUsable = ({ entries }: AddressBookState, place: BookAddress, now: Instant): boolean =>
   entries.some((entry) => isAt(entry, place) && now >= entry.usableFrom);
 
 /**
@@ -115,7 +122,7 @@ export function usableAddress(
   { entries }: AddressBookState,
   to: { readonly chainId: ChainId; readonly address: string; readonly memo?: string | undefined },
   now: Instant,
-): Entry | Refusal {
+): BookEntry | Refusal {
   const there = entries.filter(({ chainId, address }) => chainId === to.chainId && address === to.address);
   const chosen =
     to.memo === undefined && there.length === 1 ? there : there.filter(({ memo }) => memo === (to.memo ?? null));

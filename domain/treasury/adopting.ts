@@ -5,7 +5,7 @@ import type { TransactionAdopted, TreasuryEvent } from './events.ts';
 import type { Outflow, TreasuryState } from './state.ts';
 
 /** As its chain returns it, once it is final. */
-export interface Strange {
+export interface UnrecordedTransaction {
   readonly hash: string;
   /** Nonce of this account that it used up; null if another account's, or if the chain has none. */
   readonly nonce: bigint | null;
@@ -45,7 +45,7 @@ export function reportOutflow(
  */
 export function adoptTransaction(
   state: TreasuryState,
-  strange: Strange,
+  strange: UnrecordedTransaction,
   { reason, now }: { readonly reason: string; readonly now: Instant },
 ): Decision<TreasuryEvent> {
   if (!state.opened) return refuse('illegalStep', 'nothing was ever paid from here: there is nothing to adopt');
@@ -56,7 +56,12 @@ export function adoptTransaction(
   return [{ type: 'TransactionAdopted', data: adopted(state, strange, reason, now) }];
 }
 
-function adopted(state: TreasuryState, strange: Strange, reason: string, now: Instant): TransactionAdopted {
+function adopted(
+  state: TreasuryState,
+  strange: UnrecordedTransaction,
+  reason: string,
+  now: Instant,
+): TransactionAdopted {
   const { hash, nonce, blockNumber, blockHash, time, succeeded, fee, changes } = strange;
   return {
     hash,

@@ -10,13 +10,13 @@ import type { BooksData, BooksEvent } from './booksEvents.ts';
 import {
   type Amounts,
   type At,
+  addAmounts,
   type Books,
   type BooksState,
   isNothing,
   networksClosedIn,
   nonZero,
   openIn,
-  plus,
   textsOf,
   topUpKey,
 } from './booksState.ts';
@@ -37,7 +37,7 @@ export interface Unrecorded {
   readonly fromDeposit: boolean;
 }
 
-export interface Look {
+export interface BooksComparisonInput {
   /** Number of networks closed when the account was read. */
   readonly networksClosed: number;
   /** Balances of the account at the end of a final block. */
@@ -71,18 +71,18 @@ export interface Reckoned {
 const oneByOneMax = 20;
 const evidenceMax = 2_000;
 
-export function reckon(state: Books, look: Look): Reckoned {
-  const differs = plus(plus(look.standing.balances, state.own, -1n), look.moved, -1n);
+export function reckon(state: Books, look: BooksComparisonInput): Reckoned {
+  const differs = addAmounts(addAmounts(look.standing.balances, state.own, -1n), look.moved, -1n);
   const { unrecorded } = look;
   if (unrecorded === null || Object.keys(nonZero(differs)).length === 0)
     return { topUps: [], rest: nonZero(differs), evidence: '' };
   const seen = unrecorded.flatMap((each) => topUpsOf(state, look, each));
   const listed = inBounds(seen, look);
-  const left = plus(differs, sumOf(listed), -1n);
+  const left = addAmounts(differs, sumOf(listed), -1n);
   const others = unrecorded.filter((each) => !isFromOutside(each) && Object.keys(nonZero(each.changes)).length > 0);
   const unlisted = look.listsCoin || others.length > 0 ? [] : coinTopUp(look, left[coinAddress] ?? 0n);
   const topUps = [...listed, ...unlisted];
-  return { topUps, rest: nonZero(plus(differs, sumOf(topUps), -1n)), evidence: evidenceOf(others) };
+  return { topUps, rest: nonZero(addAmounts(differs, sumOf(topUps), -1n)), evidence: evidenceOf(others) };
 }
 
 /** Sent from outside without debiting the account: a debit by somebody else is no top-up. */
@@ -91,7 +91,7 @@ const isFromOutside = ({ outgoing, changes }: Unrecorded): boolean =>
 
 type TopUp = BooksData<'TopUpSeen'>;
 
-function topUpsOf(state: Books, look: Look, seen: Unrecorded): readonly TopUp[] {
+function topUpsOf(state: Books, look: BooksComparisonInput, seen: Unrecorded): readonly TopUp[] {
   if (!isFromOutside(seen)) return [];
   const { txHash: hash, blockNumber, blockHash, changes, from, fromDeposit } = seen;
   const transaction = { hash, blockNumber: blockNumber.toString(), blockHash };
@@ -112,7 +112,7 @@ const isTold = ({ topUps, summedTo }: Books, { txHash, blockNumber }: Unrecorded
   topUps.has(topUpKey(txHash, asset)) || blockNumber <= (summedTo[asset] ?? -1n);
 
 /** True if a payin or unmatched money will be recorded. An amount below the minimum is recorded only here. */
-function isAwaited({ payinTokens, patienceOver }: Look, asset: string, units: bigint): boolean {
+function isAwaited({ payinTokens, patienceOver }: BooksComparisonInput, asset: string, units: bigint): boolean {
   const decimals = payinTokens?.[asset];
   if (decimals === undefined) return false;
   const least = rescale(leastKept.value, leastKept.decimals, decimals);
@@ -123,7 +123,7 @@ function isAwaited({ payinTokens, patienceOver }: Look, asset: string, units: bi
  * Keeps the largest top-ups one by one and sums the others per asset. Accounts that wait for small payins have no sum: the next comparison
  * records more.
  */
-function inBounds(topUps: readonly TopUp[], { payinTokens }: Look): readonly TopUp[] {
+function inBounds(topUps: readonly TopUp[], { payinTokens }: BooksComparisonInput): readonly TopUp[] {
   const largest = topUps.toSorted((a, b) => (BigInt(a.amount) < BigInt(b.amount) ? 1 : -1));
   const [told, others] = [largest.slice(0, oneByOneMax), largest.slice(oneByOneMax)];
   const sums = [...Map.groupBy(others, ({ asset }) => asset).values()].flatMap((same) => {
@@ -138,10 +138,10 @@ function inBounds(topUps: readonly TopUp[], { payinTokens }: Look): readonly Top
 }
 
 const sumOf = (topUps: readonly TopUp[]): Amounts =>
-  topUps.reduce<Amounts>((sum, { asset, amount }) => plus(sum, { [asset]: BigInt(amount) }), {});
+  topUps.reduce<Amounts>((sum, { asset, amount }) => addAmounts(sum, { [asset]: BigInt(amount) }), {});
 
 /** Top-up of coin that only the balances reveal. */
-function coinTopUp({ standing, now }: Look, units: bigint): readonly TopUp[] {
+function coinTopUp({ standing, now }: BooksComparisonInput, units: bigint): readonly TopUp[] {
   if (units <= 0n) return [];
   const upTo = standing.blockNumber.toString();
   return [{ asset: coinAddress, amount: units.toString(), from: null, transaction: null, upTo, seenAt: now }];
@@ -177,7 +177,7 @@ export function openBooks(state: BooksState, at: Opening): Decision<BooksEvent> 
  * Records a comparison: top-ups; that the books close, at most every `look.closingDue` unless they were open or the balances changed; and
  * that they are open, once that has lasted.
  */
-export function recordLook(books: BooksState, look: Look): Decision<BooksEvent> {
+export function recordLook(books: BooksState, look: BooksComparisonInput): Decision<BooksEvent> {
   const state = openIn(books);
   if (look.networksClosed !== networksClosedIn(books)) return ofOldNetwork();
   if (!state) return refuse('illegalStep', 'the books are not open: the first look opens them');
@@ -188,7 +188,7 @@ export function recordLook(books: BooksState, look: Look): Decision<BooksEvent> 
   const found = topUps.map((data): BooksEvent => ({ type: 'TopUpSeen', data }));
   if (!isNothing(rest)) return [...found, ...foundOpen(state, look, { rest, evidence })];
   const { balances } = look.standing;
-  const isNews = state.open !== null || (look.closingDue && !isNothing(plus(balances, lastOf(state), -1n)));
+  const isNews = state.open !== null || (look.closingDue && !isNothing(addAmounts(balances, lastOf(state), -1n)));
   if (!isNews && state.closed !== null) return found;
   return [...found, { type: 'BooksClosed', data: { ...place, balances: textsOf(balances), closedAt: look.now } }];
 }
@@ -218,8 +218,12 @@ export function closeNetwork(state: BooksState, { network, payinAddresses, now }
 
 const lastOf = ({ opened, closed }: Books): Amounts => (closed ?? opened).balances;
 
-function foundOpen({ open }: Books, look: Look, { rest, evidence }: Pick<Reckoned, 'rest' | 'evidence'>): BooksEvent[] {
-  if (!look.patienceOver || (open && isNothing(plus(open.differences, rest, -1n)))) return [];
+function foundOpen(
+  { open }: Books,
+  look: BooksComparisonInput,
+  { rest, evidence }: Pick<Reckoned, 'rest' | 'evidence'>,
+): BooksEvent[] {
+  if (!look.patienceOver || (open && isNothing(addAmounts(open.differences, rest, -1n)))) return [];
   const place = { blockNumber: look.standing.blockNumber.toString(), blockHash: look.standing.blockHash };
   const data = { ...place, differences: textsOf(nonZero(rest)), evidence, seenAt: look.now };
   return [{ type: 'BooksFoundOpen', data }];

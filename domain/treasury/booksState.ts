@@ -14,7 +14,7 @@ export const amountsIn = (texts: Readonly<Record<string, string>>): Amounts =>
 export const textsOf = (amounts: Amounts): Record<string, string> =>
   Object.fromEntries(Object.entries(amounts).map(([asset, units]) => [asset, units.toString()]));
 
-export function plus(a: Amounts, b: Amounts, sign: 1n | -1n = 1n): Amounts {
+export function addAmounts(a: Amounts, b: Amounts, sign: 1n | -1n = 1n): Amounts {
   const assets = new Set([...Object.keys(a), ...Object.keys(b)]);
   return Object.fromEntries([...assets].map((asset) => [asset, (a[asset] ?? 0n) + sign * (b[asset] ?? 0n)]));
 }
@@ -94,7 +94,7 @@ function evolveOpen(
       return { ...state, open: { ...atOf(event.data), differences: amountsIn(differences), since: seenAt } };
     }
     case 'DifferenceExplained':
-      return { ...state, open: null, own: plus(state.own, amountsIn(event.data.differences)) };
+      return { ...state, open: null, own: addAmounts(state.own, amountsIn(event.data.differences)) };
     case 'BooksClosed': {
       const { balances, closedAt } = event.data;
       const closed = { ...atOf(event.data), balances: amountsIn(balances), at: closedAt };
@@ -105,7 +105,7 @@ function evolveOpen(
 }
 
 function withTopUp(state: Books, { asset, amount, transaction, count, upTo }: BooksData<'TopUpSeen'>): Books {
-  const own = plus(state.own, { [asset]: BigInt(amount) });
+  const own = addAmounts(state.own, { [asset]: BigInt(amount) });
   if (count !== undefined) return { ...state, own, summedTo: { ...state.summedTo, [asset]: BigInt(upTo) } };
   if (!transaction) return { ...state, own };
   const key = topUpKey(transaction.hash, asset);

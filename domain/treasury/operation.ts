@@ -75,7 +75,7 @@ function withLegEvent(state: Operation, event: OperationEvent): Operation {
 /** Status of an operation, as operators read it. `done` and `short` are final on the chain. */
 export type OperationStanding = 'waitsForApproval' | 'calledOff' | 'ordered' | 'signed' | 'short' | 'done';
 
-export function standingOf({ leg, calledOff, ordered, approvedBy }: Operation): OperationStanding {
+export function operationStatus({ leg, calledOff, ordered, approvedBy }: Operation): OperationStanding {
   if (leg.settled) return 'done';
   if (leg.short) return 'short';
   if (calledOff) return 'calledOff';
@@ -88,7 +88,7 @@ export function standingOf({ leg, calledOff, ordered, approvedBy }: Operation): 
  * automatically.
  */
 export function nextOperationStep(state: Operation): TransferStep {
-  const standing = standingOf(state);
+  const standing = operationStatus(state);
   if (standing === 'calledOff' || standing === 'short') return { do: 'done' };
   return stepOf(state.leg, standing === 'waitsForApproval');
 }
@@ -154,7 +154,7 @@ export const operationLeg = chainLegOwner({
   guard(state) {
     if (state?.calledOff)
       return refuse('illegalStep', `it was called off by ${state.calledOff.by}: sign nothing for it`);
-    return state && standingOf(state) === 'waitsForApproval'
+    return state && operationStatus(state) === 'waitsForApproval'
       ? refuse('illegalStep', 'another operator has to approve it first')
       : undefined;
   },

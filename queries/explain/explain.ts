@@ -9,7 +9,7 @@ import type { TransferLeg } from '../../domain/transfer/leg.ts';
 import { type LegEvent, unprefixed } from '../../domain/transfer/record.ts';
 import type { DeathProof } from '../../domain/transfer/shapes.ts';
 import { type NextFacts, nextOf } from './next.ts';
-import { chainName, payinSentences, policySentence, sum } from './payins.ts';
+import { nameOfChain, payinSentences, policySentence, tokenText } from './payins.ts';
 
 // One sentence per event of a payment: what happened, by which rule, with which amounts. Contains no payer's address and no secret.
 
@@ -18,13 +18,13 @@ type Sentences = {
 };
 
 function created({ source, destination, fee, policy, keyless, expiresAt }: PaymentEventData<'PaymentCreated'>): string {
-  const due = source.amount === null ? `Any amount of ${source.token.symbol}` : sum(source.amount, source.token);
-  const paid = destination.amount === null ? 'what the fee leaves' : sum(destination.amount, destination.token);
+  const due = source.amount === null ? `Any amount of ${source.token.symbol}` : tokenText(source.amount, source.token);
+  const paid = destination.amount === null ? 'what the fee leaves' : tokenText(destination.amount, destination.token);
   const charged =
     fee.amount === null
-      ? `${sum(fee.fixed, source.token)} and ${fee.basisPoints} hundredths of a percent`
-      : sum(fee.amount, source.token);
-  const terms = `It was created ${keyless ? 'without a key' : 'by its app'}. ${due} may be paid on ${chainName(source.chainId)} until ${expiresAt}; ${paid} is paid out on ${chainName(destination.chainId)}; the fee is ${charged}.`;
+      ? `${tokenText(fee.fixed, source.token)} and ${fee.basisPoints} hundredths of a percent`
+      : tokenText(fee.amount, source.token);
+  const terms = `It was created ${keyless ? 'without a key' : 'by its app'}. ${due} may be paid on ${nameOfChain(source.chainId)} until ${expiresAt}; ${paid} is paid out on ${nameOfChain(destination.chainId)}; the fee is ${charged}.`;
   return policy ? `${terms} ${policySentence(policy)}` : `${terms} What was not agreed is held.`;
 }
 
@@ -45,7 +45,7 @@ const own: Sentences = {
   PaymentCreated: created,
   ...payinSentences,
   PayoutRequested: ({ chainId, token, receiverAddress, amount }) =>
-    `The payout of ${sum(amount, token)} to ${receiverAddress} on ${chainName(chainId)} was ordered.`,
+    `The payout of ${tokenText(amount, token)} to ${receiverAddress} on ${nameOfChain(chainId)} was ordered.`,
   PayoutBatched: ({ batch, position }) =>
     `The payout is paid together with others, as number ${position} of batch ${batch}: nothing is signed for it by itself until the batch lets it go.`,
   PayoutReleased: ({ batch, reason }) =>
@@ -56,7 +56,7 @@ const own: Sentences = {
       ? 'A sender has proven where his money goes back to.'
       : 'An address for refunds was set that nothing proves: nothing goes there by itself.',
   RefundRequested: ({ refund, amount, token, chainId, reason, requestedBy, networkFee = '0' }) =>
-    `Refund ${refund} of ${sum(amount, token)} on ${chainName(chainId)} was ordered${requestedBy ? ` by ${askers[requestedBy]}` : ''}, for ${reasons[reason]}; ${sum(networkFee, token)} are taken off for sending it.`,
+    `Refund ${refund} of ${tokenText(amount, token)} on ${nameOfChain(chainId)} was ordered${requestedBy ? ` by ${askers[requestedBy]}` : ''}, for ${reasons[reason]}; ${tokenText(networkFee, token)} are taken off for sending it.`,
   RefundCalledOff: ({ refund, reason }) => `An operator called refund ${refund} off: ${reason}`,
 };
 
@@ -80,7 +80,7 @@ function legSentence(name: string, { type, data }: LegEvent, { order }: Transfer
     case 'Orphaned':
       return `${name}: the block of ${data.hash} left the chain; the same bytes are sent again, so that nothing is paid twice.`;
     case 'Short':
-      return `${name} landed, and only ${sum(data.arrived, order.token)} of ${sum(order.amount, order.token)} arrived: nothing more is signed until an operator has decided.`;
+      return `${name} landed, and only ${tokenText(data.arrived, order.token)} of ${tokenText(order.amount, order.token)} arrived: nothing more is signed until an operator has decided.`;
     case 'Accepted':
       return `${name}: an operator counts less ${symbol} as all that was ordered: ${data.reason}`;
     case 'Retried':
@@ -109,13 +109,13 @@ const of: Readonly<Record<PaymentStatus, (p: Payment) => string>> = {
   payment_started: () => 'Money has come, and it is not all there or not final on its chain yet.',
   payment_payin_completed: () => 'The money is there for good; the payout is not signed yet.',
   payment_bridging: ({ terms }) =>
-    `The money is there for good; the payout on ${chainName(terms.destination.chainId)} is ordered and not signed yet.`,
+    `The money is there for good; the payout on ${nameOfChain(terms.destination.chainId)} is ordered and not signed yet.`,
   payment_payout_started: ({ terms }) =>
-    `The payout is signed and recorded; it is not final on ${chainName(terms.destination.chainId)} yet.`,
+    `The payout is signed and recorded; it is not final on ${nameOfChain(terms.destination.chainId)} yet.`,
   payment_payout_completed: ({ terms }) =>
-    `The receiver has the money: the payout is final on ${chainName(terms.destination.chainId)}.`,
+    `The receiver has the money: the payout is final on ${nameOfChain(terms.destination.chainId)}.`,
   payment_completed: ({ terms }) =>
-    `The receiver has the money: the payout is final on ${chainName(terms.destination.chainId)}, the chain that it was paid on.`,
+    `The receiver has the money: the payout is final on ${nameOfChain(terms.destination.chainId)}, the chain that it was paid on.`,
   payment_bounced: () => 'Money came and cannot be paid out: it is held, and can go back.',
   payment_expired: () => 'Its time was over before the money came.',
   payment_refunded: () => 'What came has gone back, final on its chain.',

@@ -4,15 +4,15 @@ import type { Clock, CrashPoint, Ids } from '../../commands/ports.ts';
 import type { Sql, SqlDatabase } from '../../projections/sql.ts';
 import type { SecretBox } from '../security/secretBox.ts';
 import type { Challenge } from './accounts.ts';
-import { codeLife_ms, type Letter } from './emails.ts';
+import { codeLife_ms, type EmailText } from './emails.ts';
 import type { Outbox } from './outbox.ts';
 import { type KeptCode, keepChallenge, type Passcodes } from './passcodes.ts';
 import type { KnownPerson } from './people.ts';
 import type { Tokens } from './sessions.ts';
-import type { Limits } from './signInLimits.ts';
+import type { SignInLimitDeps } from './signInLimits.ts';
 
 /** Actions with mailed codes. */
-export type Step = 'register' | 'ask' | 'prove' | 'askToConfirm' | 'confirm';
+export type CodeStep = 'register' | 'ask' | 'prove' | 'askToConfirm' | 'confirm';
 
 export interface AccountsDeps {
   readonly sql: SqlDatabase;
@@ -22,7 +22,7 @@ export interface AccountsDeps {
   readonly passcodes: Passcodes;
   readonly tokens: Tokens;
   readonly outbox: Outbox;
-  readonly limits: Limits;
+  readonly limits: SignInLimitDeps;
   readonly merchants: Pick<ManageMerchant, 'prepare' | 'register' | 'rotateSecret'>;
   /**
    * Waits until every instance has read the log up to a position; null for its current end.
@@ -33,7 +33,7 @@ export interface AccountsDeps {
   /** False if no mail can be sent: then no codes can be requested. */
   readonly sendsMail: boolean;
   /** Reports each result for metrics: `ok`, or the refusal's code. */
-  readonly observe?: (step: Step, result: string) => void;
+  readonly observe?: (step: CodeStep, result: string) => void;
   readonly crash?: CrashPoint;
 }
 
@@ -42,7 +42,7 @@ export interface Mailed {
   readonly to: KnownPerson | null;
   readonly registrationId: string | null;
   readonly kept: KeptCode;
-  readonly letter: Letter;
+  readonly letter: EmailText;
   /** Key under which the code is stored. Default: the challenge alone. */
   readonly bind?: (challenge: string) => string;
 }

@@ -3,14 +3,14 @@
 import { domainToASCII } from 'node:url';
 import { minute_ms } from '../../domain/time.ts';
 
-export interface Letter {
+export interface EmailText {
   readonly subject: string;
   readonly text: string;
 }
 
 export const codeLife_ms = 10 * minute_ms;
 
-const letter = (subject: string, ...paragraphs: readonly string[]): Letter => ({
+const letter = (subject: string, ...paragraphs: readonly string[]): EmailText => ({
   subject,
   text: `${paragraphs.join('\n\n')}\n`,
 });
@@ -18,7 +18,7 @@ const letter = (subject: string, ...paragraphs: readonly string[]): Letter => ({
 const minutes = codeLife_ms / minute_ms;
 const where = (address: string) => `The request came from the network address ${address}.`;
 
-export const signInLetter = (code: string, address: string): Letter =>
+export const signInEmail = (code: string, address: string): EmailText =>
   letter(
     'Your sign-in code',
     `Your code is ${code}`,
@@ -27,7 +27,7 @@ export const signInLetter = (code: string, address: string): Letter =>
   );
 
 /** Omits the app's id, which the requester chooses and could turn into a message. */
-export const registrationLetter = (code: string, address: string): Letter =>
+export const registrationEmail = (code: string, address: string): EmailText =>
   letter(
     'Confirm your app',
     `Your code is ${code}`,
@@ -35,7 +35,7 @@ export const registrationLetter = (code: string, address: string): Letter =>
     `${where(address)} If that was not you, ignore this mail: nothing is registered without the code.`,
   );
 
-export const confirmLetter = (code: string, words: string, address: string): Letter =>
+export const confirmationEmail = (code: string, words: string, address: string): EmailText =>
   letter(
     'Confirm a refund',
     `Your code is ${code}`,
@@ -44,14 +44,14 @@ export const confirmLetter = (code: string, words: string, address: string): Let
     `${where(address)} If that was not you, somebody else uses your session: sign in, end all sessions, and check the audit trail of your apps. Without the code no money is sent.`,
   );
 
-export const newBrowserLetter = (address: string): Letter =>
+export const newBrowserEmail = (address: string): EmailText =>
   letter(
     'New sign-in',
     `Somebody has signed in to your account from a new browser, from the network address ${address}.`,
     'If that was not you, somebody can read your mail. Sign in, end all sessions, and check the audit trail of your apps.',
   );
 
-export const invitationLetter = (url: string | null): Letter =>
+export const invitationEmail = (url: string | null): EmailText =>
   letter(
     'You are invited to register',
     `You are invited to accept payments with us. Register with this e-mail address${url === null ? '.' : ` at ${url}`}`,

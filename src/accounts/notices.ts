@@ -1,10 +1,10 @@
 /** Mails to owners about changes of their apps: enough to notice them, and nothing that their author could write. */
 import { chainOf } from '../../domain/chains.ts';
 import type { MerchantEvent, SettlementWallet } from '../../domain/merchant/events.ts';
-import type { Letter } from './emails.ts';
+import type { EmailText } from './emails.ts';
 
 /** @param dashboard URL of the dashboard; null if the installation does not know its own address */
-export function noticeOf(event: MerchantEvent, appId: string, dashboard: string | null): Letter | null {
+export function noticeOf(event: MerchantEvent, appId: string, dashboard: string | null): EmailText | null {
   const happened = tellingOf(event);
   if (happened === null) return null;
   const [subject, ...said] = happened;

@@ -3,13 +3,13 @@ import { type Clock, type Ids, Unavailable } from '../../commands/ports.ts';
 import { type Instant, plus } from '../../domain/time.ts';
 import type { Sql } from '../../projections/sql.ts';
 import type { SecretBox } from '../security/secretBox.ts';
-import type { Letter } from './emails.ts';
+import type { EmailText } from './emails.ts';
 
-export interface Mail extends Letter {
+export interface Mail extends EmailText {
   readonly to: string;
 }
 
-export interface NewMail extends Letter {
+export interface NewMail extends EmailText {
   /** Idempotency key. Default: a new id. */
   readonly mailId?: string;
   /** Null for mail without a recipient, which takes the same work. */

@@ -67,13 +67,13 @@ const hashOf = (code: string, salt: string, cost: ScryptCost): Promise<Buffer> =
 
 // Mailed codes, each bound to the random text that only its requester has.
 
-export interface Asked extends KeptCode {
+export interface StoredChallenge extends KeptCode {
   /** Null if no code is valid. */
   readonly developerId: string | null;
   readonly registrationId: string | null;
 }
 
-export interface Tried extends Asked {
+export interface Tried extends StoredChallenge {
   readonly digest: string;
   readonly triesLeft: number;
 }
@@ -81,7 +81,12 @@ export interface Tried extends Asked {
 export const triesMax = 5;
 
 /** @param challenge 256 random bits, so a plain hash is enough */
-export async function keepChallenge(sql: Sql, challenge: string, asked: Asked, now: Instant): Promise<Instant> {
+export async function keepChallenge(
+  sql: Sql,
+  challenge: string,
+  asked: StoredChallenge,
+  now: Instant,
+): Promise<Instant> {
   const expiresAt = plus(now, codeLife_ms);
   const { developerId, registrationId, salt, codeHash } = asked;
   await sql.query(

@@ -4,7 +4,7 @@ import { isRefusal, type Refusal } from '../../domain/decider.ts';
 import { hour_ms, type Instant, plus } from '../../domain/time.ts';
 import type { Sql, SqlDatabase } from '../../projections/sql.ts';
 import { badEmail, type Person } from './accounts.ts';
-import { invitationLetter, readEmail } from './emails.ts';
+import { invitationEmail, readEmail } from './emails.ts';
 import type { Outbox } from './outbox.ts';
 
 export interface KnownPerson extends Person {
@@ -97,7 +97,7 @@ export async function invite(deps: OperatorDeps, text: string, url: string | nul
   const person = await welcome(deps, text);
   if (isRefusal(person)) return person;
   await deps.sql.transaction((tx) =>
-    deps.outbox.put(tx, { ...invitationLetter(url), to: person, life_ms: invitationLife_ms }),
+    deps.outbox.put(tx, { ...invitationEmail(url), to: person, life_ms: invitationLife_ms }),
   );
   return person;
 }

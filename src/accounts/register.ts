@@ -7,7 +7,7 @@ import { hour_ms, type Instant, plus } from '../../domain/time.ts';
 import type { Sql } from '../../projections/sql.ts';
 import { type Accounts, appTaken, badEmail, noMail, type RegistrationRequest, registrationClosed } from './accounts.ts';
 import { type AccountsDeps, isWelcome, mailCode } from './deps.ts';
-import { readEmail, registrationLetter } from './emails.ts';
+import { readEmail, registrationEmail } from './emails.ts';
 import { findByEmail, mention } from './people.ts';
 import type { SignInLimits } from './signInLimits.ts';
 
@@ -38,7 +38,7 @@ const readable = (name: string): string =>
 
 // Registrations that wait for proof of their owner's e-mail.
 
-export interface Registration {
+export interface PendingRegistration {
   readonly registrationId: string;
   readonly appId: string;
   readonly developerId: string;
@@ -48,7 +48,7 @@ export interface Registration {
   readonly secret: SealedSecret;
 }
 
-export interface KeptRegistration extends Registration {
+export interface KeptRegistration extends PendingRegistration {
   readonly requestedAt: Instant;
   readonly expiresAt: Instant;
 }
@@ -62,7 +62,7 @@ const columns = `registration_id AS "registrationId", app_id AS "appId", develop
   requested_at AS "requestedAt", expires_at AS "expiresAt"`;
 
 /** @returns false if the app's id is reserved already */
-export async function keepRegistration(sql: Sql, registration: Registration, now: Instant): Promise<boolean> {
+export async function keepRegistration(sql: Sql, registration: PendingRegistration, now: Instant): Promise<boolean> {
   const { registrationId, appId, developerId, displayName, settlement, webhookUrl, secret } = registration;
   await sql.query('DELETE FROM ops.registrations WHERE app_id = $1 AND expires_at <= $2', [appId, now]);
   const kept = await sql.query(
@@ -85,8 +85,12 @@ export async function keepRegistration(sql: Sql, registration: Registration, now
   return kept.length === 1;
 }
 
-export async function findRegistration(sql: Sql, registrationId: string, now: Instant): Promise<Registration | null> {
-  const [found] = await sql.query<Registration>(
+export async function findRegistration(
+  sql: Sql,
+  registrationId: string,
+  now: Instant,
+): Promise<PendingRegistration | null> {
+  const [found] = await sql.query<PendingRegistration>(
     `SELECT ${columns} FROM ops.registrations WHERE registration_id = $1 AND expires_at > $2`,
     [registrationId, now],
   );
@@ -134,7 +138,7 @@ export function createRegister(deps: AccountsDeps, signInLimits: SignInLimits): 
       if (!(await keepRegistration(tx, { ...kept, registrationId, appId, developerId, displayName }, now))) {
         return appTaken(appId);
       }
-      const letter = registrationLetter(code, asker.address);
+      const letter = registrationEmail(code, asker.address);
       const to = isWelcome(policy, person) ? person : null;
       const asked = await mailCode(deps, tx, { to, registrationId, kept: keptCode, letter });
       const shown = { webhookSecret, webhookSecretFingerprint: kept.secret.fingerprint };

@@ -4,7 +4,7 @@ import { hour_ms, plus } from '../../domain/time.ts';
 import { type Accounts, type Asker, badEmail, codeExpired, codeWrong, noMail, type Proved } from './accounts.ts';
 import { type CarriedOut, carryOut } from './carryOut.ts';
 import { type AccountsDeps, isWelcome, mailCode } from './deps.ts';
-import { confirmLetter, newBrowserLetter, readEmail, signInLetter } from './emails.ts';
+import { confirmationEmail, newBrowserEmail, readEmail, signInEmail } from './emails.ts';
 import { isPasscode, type Tried, takeTry, useUp } from './passcodes.ts';
 import { findByEmail, findPerson, noteProof } from './people.ts';
 import { dropRegistration } from './register.ts';
@@ -24,7 +24,7 @@ export function createAsk(deps: AccountsDeps, signInLimits: SignInLimits): Accou
     const asked = await signInLimits.askForCode(email, person?.developerId ?? null, asker);
     if (isRefusal(asked)) return asked;
     const { code, ...kept } = await passcodes.make(asked.digits);
-    const letter = signInLetter(code, asker.address);
+    const letter = signInEmail(code, asker.address);
     const to = isWelcome(registration, person) ? person : null;
     return sql.transaction((tx) => mailCode(deps, tx, { to, registrationId: null, kept, letter }));
   };
@@ -76,7 +76,7 @@ async function begin(
     await startSession(tx, session, asker, now);
     const person = await findPerson(tx, developerId);
     if (person && wasProved && !mine) {
-      await outbox.put(tx, { ...newBrowserLetter(asker.address), to: person, life_ms: noticeLife_ms });
+      await outbox.put(tx, { ...newBrowserEmail(asker.address), to: person, life_ms: noticeLife_ms });
     }
     return true;
   });
@@ -108,7 +108,7 @@ export function createFreshCode(
       const asked = await signInLimits.askForCode(person.email, developerId, asker);
       if (isRefusal(asked)) return asked;
       const { code, ...kept } = await passcodes.make(asked.digits);
-      const letter = confirmLetter(code, words, asker.address);
+      const letter = confirmationEmail(code, words, asker.address);
       return sql.transaction((tx) =>
         mailCode(deps, tx, { to, registrationId: null, kept, letter, bind: (challenge) => boundTo(challenge, thing) }),
       );

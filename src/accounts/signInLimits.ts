@@ -48,7 +48,7 @@ export type SignInLimitName =
   | 'shortCodesEmail'
   | 'shortCodes';
 
-export interface Limits {
+export interface SignInLimitDeps {
   /** Null if there is no limit. @throws Unavailable if the count is unknown */
   count(
     name: SignInLimitName,
@@ -70,7 +70,7 @@ export interface SignInLimits {
 }
 
 export interface SignInLimitsDeps {
-  readonly limits: Limits;
+  readonly limits: SignInLimitDeps;
   readonly box: Pick<SecretBox, 'open'>;
   readonly clock: Pick<Clock, 'now'>;
 }

@@ -21,7 +21,7 @@ import {
   track,
 } from './middleware.ts';
 import { ListenersFull } from './news.ts';
-import type { Json } from './openapi/components.ts';
+import type { DocumentJson } from './openapi/components.ts';
 import { openApiDocument } from './openapi/document.ts';
 import { type Admission, type Clients, createAdmission, type Rates, rateLimited } from './rateLimits.ts';
 import { type Answer, type AnyRoute, createRouter, type Gate, send } from './router.ts';
@@ -46,7 +46,7 @@ import { type RefundRoutesDeps, refundRoutes } from './routes/refunds.ts';
 import { type SettingsRoutesDeps, settingsRoutes } from './routes/settings.ts';
 
 /** Pages for people, such as the dashboard, beside the routes for programs. */
-export interface Pages {
+export interface PageRoutes {
   /** Serves the pages; a request for any other path goes on to the next router. */
   routerBehind(gate: Gate): Router;
   /** Returns the page of an error; undefined for programs' requests. */
@@ -55,9 +55,9 @@ export interface Pages {
 
 /** Pages for people, mounted beside the API. */
 export interface Website {
-  readonly pages: readonly Pages[];
+  readonly pages: readonly PageRoutes[];
   /** Routes of the documentation, which includes the OpenAPI document. */
-  readonly documentation: (document: () => Json) => readonly AnyRoute[];
+  readonly documentation: (document: () => DocumentJson) => readonly AnyRoute[];
 }
 
 /** Needs of every request, whatever its route. */
@@ -126,7 +126,7 @@ function serve(
   deps: ServerDeps,
   access: Access,
   routes: readonly AnyRoute[],
-  pages: readonly Pages[] = [],
+  pages: readonly PageRoutes[] = [],
   guards: readonly RequestHandler[] = [],
 ): Express {
   const app = express();
@@ -163,7 +163,7 @@ const answerError =
   (
     { logger, reportUnavailable }: Pick<ServerDeps, 'logger' | 'reportUnavailable'>,
     admission: Admission,
-    pages: readonly Pages[],
+    pages: readonly PageRoutes[],
   ): ErrorRequestHandler =>
   async (thrown, request, response, next) => {
     if (response.headersSent) return next(thrown);

@@ -18,7 +18,7 @@ import { headsOf } from '../../queries/operations.ts';
 import { openObligations, openPromises } from '../../queries/payouts.ts';
 import { createWebsite, type WebsiteDeps } from '../../web/index.ts';
 import type { Site } from '../../web/parts/frame.ts';
-import { addressBook, canonicalTxHash, walletLinkOf } from '../chains/families.ts';
+import { canonicalTxHash, familyAddresses, walletLinkOf } from '../chains/families.ts';
 import type { Config } from '../config.ts';
 import type { Core } from '../core.ts';
 import { createHeadTree } from '../postgres/headTree.ts';
@@ -41,7 +41,7 @@ import { createOpenPlaces } from './openPlaces.ts';
 import { metrics, readiness } from './operations.ts';
 import { admitApp, createClients, createRates, type Rates, unlimited } from './rateLimits.ts';
 import { queriesOf } from './reads.ts';
-import type { LinkDeps } from './routes/links.ts';
+import type { LinkRoutePorts } from './routes/links.ts';
 import type { ProofDeps } from './routes/proof.ts';
 import { type HttpServer, startHttp } from './server.ts';
 
@@ -74,7 +74,7 @@ export async function commandsOf(core: Core, signal: AbortSignal): Promise<Payme
     handle,
     clock,
     ids: randomIds,
-    addresses: addressBook,
+    addresses: familyAddresses,
     deposits,
     canReceive: receiverChecks,
     feeOf: () => config.fee,
@@ -92,7 +92,7 @@ export async function commandsOf(core: Core, signal: AbortSignal): Promise<Payme
   const ingesters = new Map([...chains].map(([id, { ingester }]) => [id, ingester]));
   const lookUp = createPayinLookUp({ handle, clock, ingesters, signal });
   const choice = { handle, clock, deposits, offers: create.offers, crash: core.crash };
-  const register = { handle, clock, addresses: addressBook, canonicalTxHash, lookUp };
+  const register = { handle, clock, addresses: familyAddresses, canonicalTxHash, lookUp };
 
   return {
     createPayment: (request, app, caller) => createPayment(create, request, app, caller),
@@ -105,12 +105,12 @@ export async function commandsOf(core: Core, signal: AbortSignal): Promise<Payme
 
 // Reusable payment links over HTTP.
 
-export function linksOf({ handle, clock, chains, reads }: Core, rates: Rates): LinkDeps {
+export function linksOf({ handle, clock, chains, reads }: Core, rates: Rates): LinkRoutePorts {
   const manage = createManageLinks({
     handle,
     clock,
     ids: randomIds,
-    addresses: addressBook,
+    addresses: familyAddresses,
     offers: ({ id }: Chain) => chains.has(id),
     countOpen: (appId, max) => countOpenLinks(reads, appId, max),
   });
@@ -137,10 +137,13 @@ type OwnersDeps = Pick<
   'merchants' | 'shown' | 'appsOf' | 'listApps' | 'getSettings' | 'listKeys' | 'listChanges' | 'findLogo'
 >;
 
-export function ownersOf({ clock, reads, store, merchants, projected, caughtUp }: Core, rates: Rates): OwnersDeps {
+export function personCommands(
+  { clock, reads, store, merchants, projected, caughtUp }: Core,
+  rates: Rates,
+): OwnersDeps {
   const log = { history: (stream: string) => readStream(store, stream), read: eventCodec.read };
   return {
-    merchants: counted(merchants, rates),
+    merchants: countedCommands(merchants, rates),
     shown: async ({ position }) => {
       const wait = { timeout_ms: inForceWithin_ms };
       // A null position: the log had the change already, perhaps from an earlier request that is not projected yet.
@@ -166,7 +169,7 @@ export function ownersOf({ clock, reads, store, merchants, projected, caughtUp }
 export type OwnersCommands = HttpDeps['merchants'];
 
 /** Limits changes, so nobody fills an app's history or the disk. Protective actions are always allowed. */
-export function counted(merchants: OwnersCommands, rates: Rates): OwnersCommands {
+export function countedCommands(merchants: OwnersCommands, rates: Rates): OwnersCommands {
   type Command<A extends unknown[], R> = (appId: string, ...rest: A) => Promise<R>;
   const limited =
     <A extends unknown[], R>(command: Command<A, R>): Command<A, R> =>
@@ -257,7 +260,7 @@ async function startApi(core: Core, signal: AbortSignal): Promise<HttpServer> {
       events: (appId, page) => listEvents(reads, appId, page),
       lastOrdinal: (appId) => lastOrdinal(reads, appId),
     },
-    ...ownersOf(core, rates),
+    ...personCommands(core, rates),
     ...webhooksOf({ ...core, rates, send: webhookSender(core, core) }),
     cashback: cashbackOf(core, publicUrl),
     refunds: refundsOf(core),

@@ -1,6 +1,6 @@
 /** A new API key is returned once every instance accepts it. Only that answer contains the key, so no retry can return it. */
 import type { By } from '../../commands/handle.ts';
-import type { Changed, KeyRequest, ManageMerchant, ShownKey } from '../../commands/manageMerchant.ts';
+import type { Changed, IssuedKeyText, KeyRequest, ManageMerchant } from '../../commands/manageMerchant.ts';
 import { isRefusal, type Refusal } from '../../domain/decider.ts';
 import { unavailable } from './errors.ts';
 
@@ -27,7 +27,7 @@ export async function issueKey(
   appId: string,
   request: KeyRequest,
   by: By,
-): Promise<ShownKey | Refusal> {
+): Promise<IssuedKeyText | Refusal> {
   const issued = await merchants.issueKey(appId, request, by);
   if (isRefusal(issued)) return issued;
   try {

@@ -145,11 +145,11 @@ const overloadRetry_s = 1;
 
 export interface RequestLimit {
   /** Counts the request until its response is over. @throws ApiError when too many are in progress */
-  enter(response: Response): Place;
+  enter(response: Response): RequestSlot;
 }
 
 /** Slot of a request in progress. */
-export interface Place {
+export interface RequestSlot {
   /** Releases the slot during a wait. @throws ApiError if too many are in progress afterwards */
   aside<T>(wait: () => Promise<T>): Promise<T>;
 }

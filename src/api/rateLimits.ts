@@ -24,7 +24,7 @@ export interface Rate {
 const partLeast = 5;
 
 /** Returns the share of one sharer; the whole limit without a division. */
-export const partOf = ({ requestsMax, parts = 1 }: Rate): number =>
+export const shareOfLimit = ({ requestsMax, parts = 1 }: Rate): number =>
   Math.min(requestsMax, Math.max(partLeast, Math.ceil(requestsMax / parts)));
 
 /**
@@ -82,7 +82,7 @@ export const defaultRates: RateLimits = {
 };
 
 /** A caller's count after a request. */
-export interface Counted extends Rate {
+export interface RateCount extends Rate {
   readonly name: RateName;
   readonly allowed: boolean;
   readonly remaining: number;
@@ -97,7 +97,7 @@ export interface Rates {
    * @param sharer of the limit's shares: an address that uses an app's limit, or the app for which an address uses its own
    * @throws Unavailable if the count is required and unknown
    */
-  count(name: RateName, who: string, sharer?: string): Promise<Counted | null>;
+  count(name: RateName, who: string, sharer?: string): Promise<RateCount | null>;
 }
 
 /** No limits. */
@@ -166,7 +166,7 @@ export const rateLimited = (what: string, retryAfter_s: number): ApiError =>
     headers: { 'Retry-After': String(retryAfter_s) },
   });
 
-function tell(response: Response, { name, requestsMax, window_s, remaining, reset_s }: Counted): void {
+function tell(response: Response, { name, requestsMax, window_s, remaining, reset_s }: RateCount): void {
   response.setHeader('RateLimit-Policy', `"${name}";q=${requestsMax};w=${window_s}`);
   response.setHeader('RateLimit', `"${name}";r=${remaining};t=${reset_s}`);
 }
@@ -302,7 +302,7 @@ export function createRates(sql: Sql, limits: RateLimits): SharedRates {
   const settle = async () => {
     for (const counter of counters.values()) await counter.settle?.();
   };
-  async function countUnder(name: RateName, rate: Rate, who: string): Promise<Counted> {
+  async function countUnder(name: RateName, rate: Rate, who: string): Promise<RateCount> {
     const { allowed, left } = await counterOf(name, rate)
       .consume(who)
       .then(
@@ -327,11 +327,11 @@ export function createRates(sql: Sql, limits: RateLimits): SharedRates {
       }
     },
 
-    async count(name, who, sharer): Promise<Counted | null> {
+    async count(name, who, sharer): Promise<RateCount | null> {
       const rate = limits[name];
       if (rate.requestsMax === 0) return null;
       // Narrowest first: a caller over one limit uses up no wider one.
-      let own: Counted | undefined;
+      let own: RateCount | undefined;
       for (const { under, max } of [...shares(rate, who, sharer), ...wholes(rate, who)]) {
         const counted = await countUnder(name, { ...rate, requestsMax: max }, under);
         if (!counted.allowed) return counted;
@@ -357,7 +357,7 @@ function shares(rate: Rate, who: string, sharer: string | undefined): readonly L
     networksOf(sharer)
       .map((sharing) => ({
         under: `${whose.network} ${sharing.network}`,
-        max: partOf(rate) * whose.callers * sharing.callers,
+        max: shareOfLimit(rate) * whose.callers * sharing.callers,
       }))
       .filter(({ max }) => max < rate.requestsMax * whose.callers),
   );

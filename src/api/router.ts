@@ -9,7 +9,7 @@ import type { Access } from './auth.ts';
 import type { AnyCaller, Auth, CallerOf } from './callers.ts';
 import { ApiError, type ErrorCode, errorOfRefusal } from './errors.ts';
 import { compileBody, compileParameters, readBody, readQuery, type Upload, uploadReader } from './input.ts';
-import { localsOf, type Place, type RequestLimit } from './middleware.ts';
+import { localsOf, type RequestLimit, type RequestSlot } from './middleware.ts';
 import type { Admission, Clients } from './rateLimits.ts';
 import { type Streamed, sendPieces } from './stream.ts';
 
@@ -132,10 +132,10 @@ function serve(route: AnyRoute, gate: Gate): RequestHandler {
 const appIn = (body: unknown): string | undefined => (body as { readonly appId?: string | null }).appId ?? undefined;
 
 /** Slot of requests that are not counted. */
-const anyPlace: Place = { aside: (wait) => wait() };
+const anyPlace: RequestSlot = { aside: (wait) => wait() };
 
 /** Few requests wait: the signal is created on demand. */
-function waitingOf(response: Response, place: Place): Waiting {
+function waitingOf(response: Response, place: RequestSlot): Waiting {
   let away: AbortSignal | undefined;
   return {
     aside: place.aside,
@@ -189,7 +189,7 @@ export interface ApiRequest<A extends Auth, P, Q, B> {
 export type RequestAsker = Pick<Asker, 'address' | 'userAgent'>;
 
 /** For requests that are answered at an event. */
-export interface Waiting extends Place {
+export interface Waiting extends RequestSlot {
   /** Aborts when the caller disconnects, or has been answered. */
   readonly away: AbortSignal;
 }

@@ -13,15 +13,15 @@ export const families = { evm, solana, stellar } as const satisfies Readonly<Rec
 
 export const allFamilies: readonly Family[] = Object.values(families);
 
-export const familyOf = ({ family }: Pick<Chain, 'family'>): Family => families[family];
+export const familyFor = ({ family }: Pick<Chain, 'family'>): Family => families[family];
 
 /** Addresses of every chain family, in their chains' spelling. */
-export const addressBook: AddressBook = {
-  canonical: (chain, text) => familyOf(chain).canonicalAddress(chain, text),
+export const familyAddresses: AddressBook = {
+  canonical: (chain, text) => familyFor(chain).canonicalAddress(chain, text),
 };
 
 /** A transaction hash in its chain's spelling, or null if the text is none. */
-export const canonicalTxHash = (chain: Chain, text: string): string | null => familyOf(chain).canonicalTxHash(text);
+export const canonicalTxHash = (chain: Chain, text: string): string | null => familyFor(chain).canonicalTxHash(text);
 
 /**
  * Payment link in the format of its chain; null for a payment that has none.
@@ -29,7 +29,7 @@ export const canonicalTxHash = (chain: Chain, text: string): string | null => fa
  * @param sandbox true if the chains are simulated
  */
 export const walletLinkOf = (payment: PaymentView, amount: string | null, sandbox = false): string | null =>
-  familyOf(chainOf(payment.sourceChainId)).walletLink?.(payment, amount, sandbox) ?? null;
+  familyFor(chainOf(payment.sourceChainId)).walletLink?.(payment, amount, sandbox) ?? null;
 
 /** Accounts that pay out. Null for a family without a served chain. */
 export type Treasuries = { readonly [F in ChainFamily]: ReturnType<(typeof families)[F]['readTreasury']> };

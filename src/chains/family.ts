@@ -11,7 +11,7 @@ import type { Instant } from '../../domain/time.ts';
 import type { Form } from '../../domain/transfer/shapes.ts';
 import type { Reader } from '../environment/reader.ts';
 import type { ChainHealth } from './health.ts';
-import type { Spending } from './money/spending.ts';
+import type { CheckSpending } from './money/spending.ts';
 import type { NodeLines } from './node/lines.ts';
 import {
   type AccountHistory,
@@ -154,7 +154,7 @@ export interface SignerDeps {
   readonly settings: readonly ChainSettings[];
   readonly clock: Pick<Clock, 'now'>;
   /** Common limits of all families. */
-  readonly spending: Spending;
+  readonly spending: CheckSpending;
 }
 
 // Forms of transfers that a chain's rail builds and its signer signs.

@@ -21,7 +21,7 @@ export interface Feature {
 }
 
 /** Aspects to compare: a chain's pace is meaningful on real networks only. */
-export interface Compared {
+export interface ComparedAspects {
   readonly pace: boolean;
 }
 
@@ -37,7 +37,7 @@ export interface WatchedNode {
   /** @throws RpcFailed */
   look(signal: AbortSignal): Promise<NodeLook>;
   /** Differences between its chain and this release's catalogue, each with what to do; undetectable ones are omitted. @throws RpcFailed */
-  differences(compared: Compared, signal: AbortSignal): Promise<readonly string[]>;
+  differences(compared: ComparedAspects, signal: AbortSignal): Promise<readonly string[]>;
   /** Its capabilities by trial: a few dozen calls, some of them large. */
   features(signal: AbortSignal): Promise<readonly Feature[]>;
 }
@@ -86,7 +86,7 @@ export function createChainHealth(
     identity: (signal: AbortSignal) => identity(gate.whenRefused(signal)),
     look: (signal: AbortSignal) => look(connect(signal)),
     features: (signal: AbortSignal) => inParallel(features, 1, (feature) => tried(connect(signal), feature)),
-    async differences({ pace }: Compared, signal: AbortSignal) {
+    async differences({ pace }: ComparedAspects, signal: AbortSignal) {
       const node = connect(signal);
       const asked = [...comparisons, ...(pace ? [async () => paceProblem(chain, await pace_ms(node))] : [])];
       const answers = await Promise.allSettled(asked.map((compare) => compare(node)));

@@ -2,5 +2,10 @@
 
 export * from '../../commands/accountHistory.ts';
 export * from '../../commands/chainPorts.ts';
-export type { AddressBook, CanReceive, DepositScheme, ReceiverChecks } from '../../commands/ports.ts';
+export type {
+  AddressSpelling as AddressBook,
+  CanReceive,
+  DepositScheme,
+  ReceiverChecks,
+} from '../../commands/ports.ts';
 export * from '../../commands/transferPorts.ts';

@@ -16,7 +16,7 @@ export interface StatedAccount {
 }
 
 /** If both are set, the key decides, and the address must be its account's. @param names of the variables */
-export function readAccount(
+export function readTreasuryAccount(
   read: Reader,
   names: { readonly address: string; readonly key: string },
   { stated, key, accountOf }: StatedAccount,

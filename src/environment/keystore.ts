@@ -7,13 +7,13 @@ import { createCipheriv, createDecipheriv, randomBytes, scryptSync } from 'node:
 import { closeSync, existsSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import Type, { type Static } from 'typebox';
 import Value from 'typebox/value';
-import { type Env, textOf, whyUnread } from './reader.ts';
+import { type Env, fileText, whyUnread } from './reader.ts';
 
 // A file of keys, sealed with a passphrase: scrypt derives a key, AES-256-GCM seals the entries. After any change of the file or its
 // parameters it does not open.
 
 /** Keys by the names of their variables. */
-export type Entries = Readonly<Record<string, string>>;
+export type KeystoreEntries = Readonly<Record<string, string>>;
 
 /** An unusable keystore. The message states the reason, and nothing of the content. */
 export class KeystoreError extends Error {
@@ -60,7 +60,7 @@ type Sealed = Static<typeof Sealed>;
  * @returns the file's text
  * @throws KeystoreError for a passphrase that is too short
  */
-export function sealKeystore(entries: Entries, passphrase: string, random = randomBytes): string {
+export function sealKeystore(entries: KeystoreEntries, passphrase: string, random = randomBytes): string {
   if (passphrase.length < passphraseLeast)
     throw new KeystoreError(`the passphrase has under ${passphraseLeast} characters: take a longer one`);
   const scrypt = { ...cost, salt: random(salt_bytes).toString('base64url') };
@@ -72,7 +72,7 @@ export function sealKeystore(entries: Entries, passphrase: string, random = rand
 }
 
 /** @throws KeystoreError if it is no keystore, was changed, or the passphrase is wrong */
-export function openKeystore(text: string, passphrase: string): Entries {
+export function openKeystore(text: string, passphrase: string): KeystoreEntries {
   const { scrypt, iv, sealed } = parsed(text);
   const bytes = Buffer.from(sealed, 'base64url');
   const nonce = Buffer.from(iv, 'base64url');
@@ -133,7 +133,7 @@ export function withKeystore(env: Env, problems: string[]): Env {
   const from = { file: setting('KEYSTORE_PASSPHRASE_FILE'), descriptor: setting('KEYSTORE_PASSPHRASE_FD') };
   if (path === undefined) return env;
   try {
-    const entries = openKeystore(textOf(path), passphraseFrom(from));
+    const entries = openKeystore(fileText(path), passphraseFrom(from));
     const foreign = Object.keys(entries).filter((name) => !isKeystoreName(name));
     if (foreign.length > 0)
       throw new KeystoreError(
@@ -159,7 +159,7 @@ export interface PassphraseFrom {
 export function passphraseFrom({ file, descriptor }: PassphraseFrom): string {
   if ((file === undefined) === (descriptor === undefined))
     throw new KeystoreError('set one of KEYSTORE_PASSPHRASE_FILE and KEYSTORE_PASSPHRASE_FD');
-  const text = file === undefined ? fromDescriptor(descriptor ?? '') : textOf(file);
+  const text = file === undefined ? fromDescriptor(descriptor ?? '') : fileText(file);
   const [line = ''] = text.split(/\r?\n/);
   if (line === '') throw new KeystoreError('its passphrase is empty');
   return line;

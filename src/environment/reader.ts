@@ -43,7 +43,7 @@ export function settingOf(env: Env, name: string, problems: string[]): string | 
 
 function readFrom(file: string): { readonly text?: string; readonly reason?: string } {
   try {
-    const text = textOf(file).trim();
+    const text = fileText(file).trim();
     return text === '' ? { reason: `names ${file}, which is empty` } : { text };
   } catch (error) {
     return { reason: `names ${file}, which ${whyUnread(error)}` };
@@ -57,7 +57,7 @@ export function whyUnread(error: unknown): string {
 }
 
 /** The whole file as text. @throws RangeError if it is too large to be a secret */
-export function textOf(file: string): string {
+export function fileText(file: string): string {
   const opened = openSync(file, 'r');
   try {
     const bytes = Buffer.alloc(most_bytes + 1);

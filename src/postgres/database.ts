@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import pg from 'pg';
 import { Unavailable } from '../../commands/ports.ts';
 import { assert } from '../../domain/decider.ts';
-import type { Asking, Sql, SqlDatabase } from '../../projections/sql.ts';
+import type { QueryOptions, Sql, SqlDatabase } from '../../projections/sql.ts';
 
 /** A bounded pool. Every outage is reported as Unavailable. */
 export interface Database extends SqlDatabase {
@@ -101,7 +101,7 @@ async function run<R>(
   on: Pick<pg.ClientBase, 'query'>,
   text: string,
   values: readonly unknown[] = [],
-  { prepared = false }: Asking = {},
+  { prepared = false }: QueryOptions = {},
 ): Promise<R[]> {
   const query = { text, values: [...values], ...(prepared && { name: nameOf(text) }) };
   const { rows } = await on.query(query).catch(rethrow);

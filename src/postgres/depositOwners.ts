@@ -1,6 +1,6 @@
 import type { Sql } from '../../projections/sql.ts';
 
-export interface DepositOwner {
+export interface StockedOwner {
   readonly address: string;
   readonly scheme: string;
   readonly salt: string;
@@ -12,9 +12,9 @@ export const stockChannel = 'deposit_stock';
 export interface DepositOwners {
   count(): Promise<number>;
   /** Addresses already in stock stay unchanged. */
-  add(owners: readonly DepositOwner[]): Promise<void>;
+  add(owners: readonly StockedOwner[]): Promise<void>;
   /** Removes up to `max` from the stock: no other caller gets them. Addresses lost in a crash are never used. */
-  take(max: number): Promise<readonly DepositOwner[]>;
+  take(max: number): Promise<readonly StockedOwner[]>;
 }
 
 /**
@@ -37,7 +37,7 @@ export function createDepositOwners(sql: Sql): DepositOwners {
     },
 
     take: (max) =>
-      sql.query<DepositOwner>(
+      sql.query<StockedOwner>(
         `WITH taken AS (
            DELETE FROM ops.deposit_owners WHERE address IN
              (SELECT address FROM ops.deposit_owners LIMIT $1 FOR UPDATE SKIP LOCKED)

@@ -19,7 +19,7 @@ export interface UnreadBlocks {
   readonly to: bigint;
 }
 
-export interface Noted {
+export interface UnreadableRecord {
   /** Transactions that were not recorded before. */
   readonly fresh: readonly Unreadable[];
   /** Null if there was room for all. */
@@ -28,7 +28,7 @@ export interface Noted {
 
 export interface UnreadableNotes {
   /** After a crash the range is handled again, and existing records stay unchanged. @throws Unavailable */
-  note(found: readonly Unreadable[], at: Instant): Promise<Noted>;
+  note(found: readonly Unreadable[], at: Instant): Promise<UnreadableRecord>;
   /** Transactions to retry now, without those that wait for an operator. @throws Unavailable */
   due(max: number, now: Instant): Promise<readonly { readonly key: string; readonly addresses: readonly string[] }[]>;
   /** Removes blocks that were read again, unless recorded since `before`. @throws Unavailable */

@@ -31,7 +31,7 @@ export const createLogger = (level: string): Logger =>
 export type Telemetry = ReturnType<typeof createTelemetry>;
 
 /** Progress of detection and work at one moment. */
-export interface Standing {
+export interface WorkProgress {
   readonly passes: readonly { readonly chainId: number; readonly pass: string; readonly lag_s: number }[];
   readonly payoutWaits: readonly { readonly chainId: number; readonly reason: string; readonly count: number }[];
   readonly parkedItems: readonly { readonly worker: string; readonly count: number }[];
@@ -187,7 +187,7 @@ export function createTelemetry(logger: Logger) {
     observeFloat: (chainId: number, { symbol, decimals }: Token, amount: bigint): void =>
       float.set({ chain: chainId, token: symbol }, Number(amount / 10n ** BigInt(decimals))),
     /** Values from the database, equal on every instance. */
-    observeStanding({ passes, payoutWaits, parkedItems, held: heldPayments, oldestDue_s }: Standing): void {
+    observeStanding({ passes, payoutWaits, parkedItems, held: heldPayments, oldestDue_s }: WorkProgress): void {
       held.set(heldPayments);
       for (const [list, age_s] of Object.entries(oldestDue_s)) oldestDue.set({ list }, age_s);
       waiting.reset();

@@ -6,7 +6,13 @@
 import { exhaustMap, filter, from, map, merge, type Observable, Subject, take, takeUntil, timer } from 'rxjs';
 import { type Codec, streamPrefixes } from '../../commands/codec.ts';
 import { readStream } from '../../commands/handle.ts';
-import { type Batch, type Clock, type CrashPoint, type EventStore, Unavailable } from '../../commands/ports.ts';
+import {
+  type Clock,
+  type CrashPoint,
+  type EventBatchRead,
+  type EventStore,
+  Unavailable,
+} from '../../commands/ports.ts';
 import type { StoredEvent } from '../../domain/decider.ts';
 import { epochMs } from '../../domain/time.ts';
 import { describeTables } from '../../projections/apply.ts';
@@ -251,10 +257,10 @@ export interface FollowOptions {
  *
  * Ends when the signal aborts. @throws Unavailable if the subscription breaks
  */
-export async function* follow(store: Pick<EventStore, 'all'>, options: FollowOptions): AsyncGenerator<Batch> {
+export async function* follow(store: Pick<EventStore, 'all'>, options: FollowOptions): AsyncGenerator<EventBatchRead> {
   const { after, prefixes, eventsMin, eventsMax, signal } = options;
   const stop = new AbortController();
-  let held: (Batch & { events: StoredEvent[] }) | null = null;
+  let held: (EventBatchRead & { events: StoredEvent[] }) | null = null;
   let [news, room] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   let ended = false;
   let failure: unknown;
@@ -281,7 +287,7 @@ export async function* follow(store: Pick<EventStore, 'all'>, options: FollowOpt
   try {
     for (;;) {
       await news.promise;
-      const batch: Batch | null = held;
+      const batch: EventBatchRead | null = held;
       if (!batch) break;
       held = null;
       room.resolve();

@@ -4,13 +4,13 @@ import { Unavailable } from '../../commands/ports.ts';
 import { assert } from '../../domain/decider.ts';
 import { notifyAll } from '../../projections/commit.ts';
 import {
+  activate,
   dropBuilding,
   dropRetired,
   type Generation,
   inSchema,
   lockActive,
   openBuilding,
-  show,
 } from '../../projections/generations.ts';
 import { quoted } from '../../projections/sql.ts';
 import { endAnalysts } from '../postgres/analytics.ts';
@@ -21,10 +21,10 @@ import { batchSizes, follow, openProgress, type ProjectionDeps } from './project
 export interface RebuildDeps extends ProjectionDeps {
   /** The log is older than the live generation, which contains lost events: waits for nothing, and reuses nothing of an earlier rebuild. */
   readonly logRestored?: boolean;
-  readonly onProgress?: (progress: Progress) => void;
+  readonly onProgress?: (progress: RebuildProgress) => void;
 }
 
-export interface Progress {
+export interface RebuildProgress {
   readonly events: bigint;
   /** Log positions: the current one, and the log's end at the start. */
   readonly position: bigint;
@@ -74,7 +74,7 @@ export async function rebuild(deps: RebuildDeps): Promise<Generation> {
       inTime.throwIfAborted();
       await endAnalysts(tx);
       await notifyAll(tx, set);
-      return await show(tx, progress.at);
+      return await activate(tx, progress.at);
     });
   }
 

@@ -9,13 +9,13 @@ import { advanceReplay, finishReplay, openReplay, type Replay, replayedSet } fro
 import { projectionSets } from '../../projections/sets.ts';
 import { ddlOf } from '../postgres/migrate.ts';
 import { batchSizes, committer, follow, type ProjectionDeps } from './projections.ts';
-import type { Progress } from './rebuild.ts';
+import type { RebuildProgress } from './rebuild.ts';
 
 export interface ReplayDeps extends Omit<ProjectionDeps, 'set' | 'move'> {
   readonly into: string;
   /** Null for the whole log. */
   readonly until: AsOf | null;
-  readonly onProgress?: (progress: Progress) => void;
+  readonly onProgress?: (progress: RebuildProgress) => void;
 }
 
 /**

@@ -11,19 +11,25 @@ export interface StreamStep {
   readonly link: string;
   /** False for an event of a type that this version does not know: it changes nothing. */
   readonly known: boolean;
-  readonly changes: readonly Change[];
+  readonly changes: readonly LeafChange[];
   /** State after the event as JSON: big numbers are texts, and secrets are omitted. */
-  readonly state: Json;
+  readonly state: ReplayedJson;
 }
 
 /** Null: absent. */
-export interface Change {
+export interface LeafChange {
   readonly field: string;
   readonly before: string | null;
   readonly after: string | null;
 }
 
-export type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json };
+export type ReplayedJson =
+  | string
+  | number
+  | boolean
+  | null
+  | readonly ReplayedJson[]
+  | { readonly [name: string]: ReplayedJson };
 
 const pageSize = 500;
 
@@ -43,7 +49,7 @@ export async function* replayStream(
   until: AsOf | null,
 ): AsyncGenerator<StreamStep> {
   const decider = deciderOf(stream);
-  let [state, plain, tip]: [unknown, Json, Tip | null] = [decider.initial, plainOf(decider.initial), null];
+  let [state, plain, tip]: [unknown, ReplayedJson, Tip | null] = [decider.initial, plainOf(decider.initial), null];
   for (;;) {
     const page = await store.read(stream, { from: (tip?.revision ?? -1n) + 1n, max: pageSize });
     const broken = verifyChain(page, tip);
@@ -52,7 +58,7 @@ export async function* replayStream(
     for (const stored of wanted) {
       const event = codec.read(stored) as DomainEvent | undefined;
       if (event) state = decider.evolve(state, event as never);
-      const next: Json = event ? plainOf(state) : plain;
+      const next: ReplayedJson = event ? plainOf(state) : plain;
       yield { stored, link: linkOf(stored), known: event !== undefined, changes: changesOf(plain, next), state: next };
       plain = next;
     }
@@ -75,7 +81,7 @@ function deciderOf(stream: string): Decider<unknown, never> {
 const secret = /^(idSalt|webhookSecret|ciphertext|formerKeys)$/;
 const hidden = '(a secret)';
 
-const plainOf = (state: unknown): Json =>
+const plainOf = (state: unknown): ReplayedJson =>
   JSON.parse(
     JSON.stringify(state, (name, value: unknown) => {
       if (value !== null && secret.test(name)) return hidden;
@@ -85,7 +91,7 @@ const plainOf = (state: unknown): Json =>
     }) ?? 'null',
   );
 
-function changesOf(before: Json, after: Json): readonly Change[] {
+function changesOf(before: ReplayedJson, after: ReplayedJson): readonly LeafChange[] {
   const [was, is] = [leaves(before), leaves(after)];
   const fields = [...new Set([...was.keys(), ...is.keys()])];
   return fields.flatMap((field) => {
@@ -95,12 +101,12 @@ function changesOf(before: Json, after: Json): readonly Change[] {
 }
 
 /** Leaf values with paths like `payins[0].phase`. An empty container counts as a leaf. */
-function leaves(value: Json, path = '', into = new Map<string, string>()): ReadonlyMap<string, string> {
+function leaves(value: ReplayedJson, path = '', into = new Map<string, string>()): ReadonlyMap<string, string> {
   if (value === null) return into;
   if (typeof value !== 'object') return into.set(path, String(value));
   for (const [name, inner] of Object.entries(value)) {
     const step = Array.isArray(value) ? `[${name}]` : path === '' ? name : `.${name}`;
-    leaves(inner as Json, `${path}${step}`, into);
+    leaves(inner as ReplayedJson, `${path}${step}`, into);
   }
   return into;
 }

@@ -1,5 +1,5 @@
 /** One subscription for all followers of the log's end: each event is read, and its seal checked, once for all of them. */
-import type { Batch, EventStore } from '../../commands/ports.ts';
+import type { EventBatchRead, EventStore } from '../../commands/ports.ts';
 import type { StoredEvent } from '../../domain/decider.ts';
 
 /** Number of newest events kept for busy followers. A follower that falls behind them reads separately until it has caught up. */
@@ -51,7 +51,7 @@ type Tail = ReturnType<typeof createTail>;
 /** Newest batches of one subscription, and their readers. */
 function createTail(after: bigint, keptMax: number, ended: () => void) {
   const stop = new AbortController();
-  const kept: Batch[] = [];
+  const kept: EventBatchRead[] = [];
   let kept_events = 0;
   /** Everything after this position is kept. */
   let begin = after;
@@ -68,12 +68,12 @@ function createTail(after: bigint, keptMax: number, ended: () => void) {
     news = Promise.withResolvers();
   }
 
-  function keep(batch: Batch): void {
+  function keep(batch: EventBatchRead): void {
     kept.push(batch);
     kept_events += weightOf(batch);
     end = batch.position;
     while (kept_events > keptMax && kept.length > 1) {
-      const oldest = kept.shift() as Batch;
+      const oldest = kept.shift() as EventBatchRead;
       kept_events -= weightOf(oldest);
       begin = oldest.position;
       dropped += 1;
@@ -106,7 +106,7 @@ function createTail(after: bigint, keptMax: number, ended: () => void) {
     },
 
     /** Merges all new events into one batch. Ends when the next one is no longer kept. @throws the error that broke the subscription */
-    async *read(position: bigint, signal: AbortSignal): AsyncGenerator<Batch> {
+    async *read(position: bigint, signal: AbortSignal): AsyncGenerator<EventBatchRead> {
       readers += 1;
       signal.addEventListener('abort', tell, { once: true });
       let next = dropped + firstBehind(kept, position);
@@ -131,15 +131,15 @@ function createTail(after: bigint, keptMax: number, ended: () => void) {
 }
 
 /** A batch with only a position counts as well. */
-const weightOf = ({ events }: Batch): number => Math.max(1, events.length);
+const weightOf = ({ events }: EventBatchRead): number => Math.max(1, events.length);
 
-function firstBehind(batches: readonly Batch[], position: bigint): number {
+function firstBehind(batches: readonly EventBatchRead[], position: bigint): number {
   const at = batches.findLastIndex((batch) => batch.position <= position);
   return at + 1;
 }
 
 /** A joining reader may be in the middle of a batch. */
-const eventsBehind = (batches: readonly Batch[], position: bigint): readonly StoredEvent[] =>
+const eventsBehind = (batches: readonly EventBatchRead[], position: bigint): readonly StoredEvent[] =>
   batches.flatMap(({ events }) =>
     (events[0]?.position ?? 0n) > position ? events : events.filter((each) => each.position > position),
   );

@@ -15,7 +15,7 @@ import { addressBook, addressBookInstance, usableAddress } from '../../domain/tr
 import { unmatched } from '../../domain/unmatched.ts';
 import { unmatchedBacking } from '../../domain/unmatchedRefund.ts';
 import { createOwnMoney, type OwnMoneyDeps, type ProveFunding } from '../workers/payouts/fundingProof.ts';
-import { type Backing, type Funding, notOrdered, type Ordered } from './orders.ts';
+import { notOrdered, type ProveBacking, type ProvenFunding, type ProvenOrder } from './orders.ts';
 
 export interface BackingDeps extends OwnMoneyDeps {
   readonly clock: Pick<Clock, 'now'>;
@@ -23,7 +23,7 @@ export interface BackingDeps extends OwnMoneyDeps {
   readonly proveFunding: ProveFunding;
 }
 
-type Backed = Omit<Ordered, 'movesAway'>;
+type Backed = Omit<ProvenOrder, 'movesAway'>;
 
 const ofTreasury: Backed = { funding: null, prove: async () => nothingToProve };
 
@@ -32,7 +32,7 @@ const fundingOf = (
   { chainId, token }: Asset,
   amount: bigint,
   came: readonly Pick<Payin, 'id' | 'amount'>[],
-): Funding => ({
+): ProvenFunding => ({
   paymentId,
   asset: `${chainId} ${token.address}`,
   amount,
@@ -51,7 +51,7 @@ function accepted<T>(backing: T | Refusal): T {
   return backing;
 }
 
-export function createBacking(deps: BackingDeps): Backing {
+export function createBacking(deps: BackingDeps): ProveBacking {
   const { handle, clock, ingesters, proveFunding } = deps;
   const own = createOwnMoney(deps);
 

@@ -4,12 +4,20 @@ import { Unavailable } from '../../commands/ports.ts';
 import { PayoutBlocked, type Signer, SigningRefused } from '../../commands/transferPorts.ts';
 import { blockReasons, signingReasons } from '../../domain/transfer/waiting.ts';
 import type { DepositOwner } from '../chains/family.ts';
-import { type Accounts, type Asked, messageMax_bytes, paths, type Refused, read, write } from './protocol.ts';
+import {
+  messageMax_bytes,
+  type Refused,
+  read,
+  type SignerAccounts,
+  type SigningRequest,
+  signerPaths,
+  write,
+} from './protocol.ts';
 import type { Tls } from './settings.ts';
 
 export interface RemoteSigner {
   /** Accounts of its keys. @throws Unavailable */
-  accounts(): Promise<Accounts>;
+  accounts(): Promise<SignerAccounts>;
   /** A signer port for this account only. */
   signerOf(account: string): Signer;
   /** Deposit addresses whose keys it can derive. @throws Unavailable */
@@ -39,12 +47,14 @@ export function createRemoteSigner(url: string, tls: Tls): RemoteSigner {
   }
 
   return {
-    accounts: async () => (await ask('GET', paths.accounts, read.accounts)).accounts,
-    depositOwners: async (count) => (await ask('POST', paths.owners, read.owners, { count })).owners,
+    accounts: async () => (await ask('GET', signerPaths.accounts, read.accounts)).accounts,
+    depositOwners: async (count) => (await ask('POST', signerPaths.owners, read.owners, { count })).owners,
     signerOf: (account) => ({
       account,
-      check: (unsigned, purpose) => ask('POST', paths.check, () => undefined, { unsigned, purpose } satisfies Asked),
-      sign: (unsigned, purpose) => ask('POST', paths.sign, read.signed, { unsigned, purpose } satisfies Asked),
+      check: (unsigned, purpose) =>
+        ask('POST', signerPaths.check, () => undefined, { unsigned, purpose } satisfies SigningRequest),
+      sign: (unsigned, purpose) =>
+        ask('POST', signerPaths.sign, read.signed, { unsigned, purpose } satisfies SigningRequest),
     }),
     close: () => agent.destroy(),
   };

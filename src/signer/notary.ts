@@ -18,8 +18,8 @@ import type { Instant } from '../../domain/time.ts';
 import { keyOf } from '../../domain/transfer/shapes.ts';
 import { type Spent, spenderOf } from '../chains/money/spending.ts';
 import { serializeByKey } from '../lib/serialize.ts';
-import type { Funding, Orders } from './orders.ts';
-import type { Asked } from './protocol.ts';
+import type { Orders, ProvenFunding } from './orders.ts';
+import type { SigningRequest } from './protocol.ts';
 import type { SigningRecord } from './record.ts';
 
 export interface NotaryDeps {
@@ -35,8 +35,8 @@ export interface NotaryDeps {
 
 export interface Notary {
   /** @throws SigningRefused, PayoutBlocked, Unavailable */
-  check(asked: Asked, signal: AbortSignal): Promise<void>;
-  sign(asked: Asked, signal: AbortSignal): Promise<Signed>;
+  check(asked: SigningRequest, signal: AbortSignal): Promise<void>;
+  sign(asked: SigningRequest, signal: AbortSignal): Promise<Signed>;
 }
 
 /** Maximum earlier signatures searched on the chain; a transfer with more waits for an operator. */
@@ -62,7 +62,7 @@ export function createNotary({ signers, rails, orders, record, spent, clock }: N
   }
 
   /** One signature per payment at a time: between the check of earlier signatures and the record, nobody else signs its money. */
-  async function sign(asked: Asked, signal: AbortSignal): Promise<Signed> {
+  async function sign(asked: SigningRequest, signal: AbortSignal): Promise<Signed> {
     const { unsigned, purpose } = asked;
     const signer = signerFor(unsigned);
     const ordered = await orders.of(asked, 'sign');
@@ -93,7 +93,7 @@ export function createNotary({ signers, rails, orders, record, spent, clock }: N
   }
 
   /** Earlier signatures that could land in addition and that this signer's own nodes prove dead. */
-  async function provenDead({ unsigned, purpose }: Asked, signal: AbortSignal): Promise<ReadonlySet<string>> {
+  async function provenDead({ unsigned, purpose }: SigningRequest, signal: AbortSignal): Promise<ReadonlySet<string>> {
     const earlier = await record.signaturesFor(purpose.reference);
     const others = besides(earlier, signatureOf(unsigned, { hash: '', bytes: '' }, clock.now()));
     if (others.length > earlierMax)
@@ -115,7 +115,7 @@ export function createNotary({ signers, rails, orders, record, spent, clock }: N
   }
 
   /** Other transfers signed from the same money that its own nodes prove dead. */
-  async function endedBesides(reference: string, funding: Funding | null, signal: AbortSignal) {
+  async function endedBesides(reference: string, funding: ProvenFunding | null, signal: AbortSignal) {
     const ended = new Set<string>();
     for (const other of funding ? await record.othersOf(reference, funding) : []) {
       const known = await record.signaturesFor(other);

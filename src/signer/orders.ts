@@ -14,18 +14,18 @@ import { liveAttempts, noncesUsedUp } from '../../domain/transfer/leg.ts';
 import { cancelReference, keyOf, moneyLeaves, type TransferKey } from '../../domain/transfer/shapes.ts';
 import { nonceOf, objectionTo, whilePaused } from '../../domain/treasury/nonces.ts';
 import { type TreasuryState, treasury, treasuryInstance } from '../../domain/treasury/state.ts';
-import { type Asked, write } from './protocol.ts';
+import { type SigningRequest, write } from './protocol.ts';
 
-export interface Ordered {
+export interface ProvenOrder {
   /** True if it moves money out: only then two of its signatures must not both land. */
   readonly movesAway: boolean;
   /** Payment and incoming transfers that fund it; null if none do. */
-  readonly funding: Funding | null;
+  readonly funding: ProvenFunding | null;
   /** @returns a second check for right before the signature. @throws PayoutBlocked, SigningRefused if the money is missing */
   prove(signal: AbortSignal): Promise<StillFunded>;
 }
 
-export interface Funding {
+export interface ProvenFunding {
   readonly paymentId: string;
   /** Chain and token of the received money; amounts are in its smallest units. */
   readonly asset: string;
@@ -40,17 +40,17 @@ export interface Orders {
    * @param step a signature has its own nonce; a check may have one that nobody holds yet
    * @throws SigningRefused for anything that the log does not order exactly
    */
-  of(asked: Asked, step: 'check' | 'sign'): Promise<Ordered>;
+  of(asked: SigningRequest, step: 'check' | 'sign'): Promise<ProvenOrder>;
 }
 
 /** Funding of transfers of one kind, and its proof. */
-export type Backing = (key: TransferKey, outgoing: Outgoing) => Promise<Omit<Ordered, 'movesAway'>>;
+export type ProveBacking = (key: TransferKey, outgoing: Outgoing) => Promise<Omit<ProvenOrder, 'movesAway'>>;
 
 export interface OrdersDeps {
   /** Reads the service's log. */
   readonly handle: Handle;
   readonly owners: TransferOwners;
-  readonly backing: Backing;
+  readonly backing: ProveBacking;
   /** The treasury's own account on a chain, whichever accounts number its transfers. */
   readonly accountOn: (chainId: ChainId) => string | undefined;
 }
@@ -69,7 +69,7 @@ export function createOrders({ handle, owners, backing, accountOn }: OrdersDeps)
     return state;
   }
 
-  async function cancel({ unsigned, purpose }: Asked): Promise<Ordered> {
+  async function cancel({ unsigned, purpose }: SigningRequest): Promise<ProvenOrder> {
     const { assigned, cancelled } = await treasuryOf(unsigned);
     const { nonce } = unsigned;
     // With a transfer's reference it would replace that transfer in the limits.
@@ -79,7 +79,7 @@ export function createOrders({ handle, owners, backing, accountOn }: OrdersDeps)
     return { movesAway: false, funding: null, prove: async () => async () => {} };
   }
 
-  async function transfer({ unsigned, purpose }: Asked, step: 'check' | 'sign'): Promise<Ordered> {
+  async function transfer({ unsigned, purpose }: SigningRequest, step: 'check' | 'sign'): Promise<ProvenOrder> {
     const key = keyOf(purpose.reference);
     const outgoing = await owners[key.kind]?.load(key);
     if (!outgoing || !isPurpose(purpose, outgoing))

@@ -6,7 +6,7 @@ import { chainIds } from '../../domain/chains.ts';
 import { Address, closed, nullable, oneOf, Text } from '../../domain/schema.ts';
 import { purposeKinds } from '../../domain/transfer/shapes.ts';
 
-export const paths = {
+export const signerPaths = {
   accounts: '/v1/accounts',
   check: '/v1/check',
   sign: '/v1/sign',
@@ -80,8 +80,8 @@ const OwnersAnswer = Type.Object(
 const RefusedAnswer = Type.Object({ refused: Text(64), message: Text(2_000) }, closed);
 
 export type Refused = Static<typeof RefusedAnswer>;
-export type Accounts = Static<typeof AccountsAnswer>['accounts'];
-export interface Asked {
+export type SignerAccounts = Static<typeof AccountsAnswer>['accounts'];
+export interface SigningRequest {
   readonly unsigned: Unsigned;
   readonly purpose: SigningPurpose;
 }
@@ -105,7 +105,7 @@ const reading = <T>(schema: TSchema) => {
 };
 
 export const read = {
-  asked: reading<Asked>(SignRequest),
+  asked: reading<SigningRequest>(SignRequest),
   signed: reading<Static<typeof SignedAnswer>>(SignedAnswer),
   accounts: reading<Static<typeof AccountsAnswer>>(AccountsAnswer),
   ownersWanted: reading<Static<typeof OwnersRequest>>(OwnersRequest),

@@ -17,26 +17,26 @@ import {
 } from '../../domain/signing/signingHour.ts';
 import { epochMs } from '../../domain/time.ts';
 import type { Spent } from '../chains/money/spending.ts';
-import type { Funding } from './orders.ts';
+import type { ProvenFunding } from './orders.ts';
 
 export interface SigningRecord {
   /** Signatures for a transfer, oldest first. */
   signaturesFor(reference: string): Promise<readonly Signature[]>;
   /** Other transfers signed from the same money. */
-  othersOf(reference: string, funding: Pick<Funding, 'paymentId' | 'asset'>): Promise<readonly string[]>;
+  othersOf(reference: string, funding: Pick<ProvenFunding, 'paymentId' | 'asset'>): Promise<readonly string[]>;
   /**
    * Records a signature before it is returned. Crash anywhere: nothing was returned, and a repeated request continues.
    * @throws SigningRefused if another payment has the money, or an earlier signature could land in addition
    */
-  note(noted: Noted): Promise<void>;
+  note(noted: SignatureRecord): Promise<void>;
   /** Amounts that count towards the hourly limits. */
   spentLately(): Promise<readonly Spent[]>;
 }
 
-export interface Noted {
+export interface SignatureRecord {
   readonly reference: string;
   /** Payment and incoming transfers that fund it; none for a transfer that moves no money out. */
-  readonly funding: Funding | null;
+  readonly funding: ProvenFunding | null;
   /** Null for a transfer that moves no money out: any number of such may land. */
   readonly signature: Signature | null;
   readonly counted: Counted;

@@ -10,34 +10,34 @@ import type { DepositOwner } from '../chains/family.ts';
 import type { Signers } from '../chains/open.ts';
 import type { Notary } from './notary.ts';
 import {
-  type Accounts,
-  type Asked,
   messageMax_bytes,
   ownersMax,
-  paths,
   type Refused,
   read,
+  type SignerAccounts,
+  type SigningRequest,
+  signerPaths,
   write,
 } from './protocol.ts';
 import type { Tls } from './settings.ts';
 
 /** Operations of the signer. Each throws SigningRefused, PayoutBlocked, or an error of an unavailable dependency. */
 export interface Answering {
-  readonly accounts: Accounts;
-  check(asked: Asked): Promise<void>;
-  sign(asked: Asked): Promise<Signed>;
+  readonly accounts: SignerAccounts;
+  check(asked: SigningRequest): Promise<void>;
+  sign(asked: SigningRequest): Promise<Signed>;
   /** @param count at most `ownersMax` */
   depositOwners(count: number): Promise<readonly DepositOwner[]>;
   /** Receives each request with its outcome. */
-  told(line: Told): void;
+  told(line: RequestLine): void;
 }
 
-export interface Told {
+export interface RequestLine {
   readonly path: string;
   /** Name in the caller's certificate. */
   readonly caller: string;
   readonly status: number;
-  readonly purpose?: Asked['purpose'];
+  readonly purpose?: SigningRequest['purpose'];
   readonly refused?: Refused;
   /** Error for the operator, which the caller does not receive. */
   readonly failure?: unknown;
@@ -102,28 +102,28 @@ async function answer(answering: Answering, request: IncomingMessage, response: 
   const path = request.url ?? '';
   const socket = request.socket as import('node:tls').TLSSocket;
   const caller = String(socket.getPeerCertificate().subject?.CN ?? 'without a name');
-  let purpose: Asked['purpose'] | undefined;
-  const send = (status: number, body: unknown, why: Pick<Told, 'refused' | 'failure'> = {}): void => {
+  let purpose: SigningRequest['purpose'] | undefined;
+  const send = (status: number, body: unknown, why: Pick<RequestLine, 'refused' | 'failure'> = {}): void => {
     answering.told({ path, caller, status, ...(purpose && { purpose }), ...why });
     response.writeHead(status, { 'content-type': 'application/json' }).end(write(body));
   };
-  const asked = async (): Promise<Asked> => {
+  const asked = async (): Promise<SigningRequest> => {
     const parsed = read.asked(await bodyOf(request));
     ({ purpose } = parsed);
     return parsed;
   };
   try {
     switch (`${request.method} ${path}`) {
-      case `GET ${paths.accounts}`:
+      case `GET ${signerPaths.accounts}`:
         return send(200, { accounts: answering.accounts });
-      case `POST ${paths.check}`:
+      case `POST ${signerPaths.check}`:
         await answering.check(await asked());
         return send(200, {});
-      case `POST ${paths.sign}`: {
+      case `POST ${signerPaths.sign}`: {
         const { bytes, hash } = await answering.sign(await asked());
         return send(200, { bytes, hash });
       }
-      case `POST ${paths.owners}`: {
+      case `POST ${signerPaths.owners}`: {
         const { count } = read.ownersWanted(await bodyOf(request));
         return send(200, { owners: await answering.depositOwners(Math.min(count, ownersMax)) });
       }
@@ -170,7 +170,7 @@ export interface AnsweringDeps {
   readonly notary: Notary;
   /** Makes one address with a new salt; null if no family has such addresses. */
   readonly makeOwner: (() => DepositOwner) | null;
-  readonly told: (line: Told) => void;
+  readonly told: (line: RequestLine) => void;
 }
 
 export function createAnswering({ signers, notary, makeOwner, told }: AnsweringDeps): Answering {

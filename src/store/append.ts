@@ -7,8 +7,15 @@ import { convertToCommandError, parseUUID } from '@eventstore/db-client/dist/uti
 import rpc from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import type { ClientDuplexStream } from '@grpc/grpc-js';
 import { type Appended, type EventStore, type SealedEvent, Unavailable } from '../../commands/ports.ts';
-import type { Connection } from './connection.ts';
-import { definiteRefusal, isConnectionLoss, isNotLeader, mayBeWritten, NotAppended, reasonOf } from './failures.ts';
+import type { StoreConnection } from './connection.ts';
+import {
+  definiteRefusal,
+  isConnectionLoss,
+  isNotLeader,
+  mayBeWritten,
+  NotAppended,
+  storeReasonOf,
+} from './failures.ts';
 import { eachField, textAt, type WireWriter, wireWriter } from './wire.ts';
 
 export interface AppendedAt {
@@ -190,7 +197,7 @@ const asIs = (request: Buffer): Buffer => request;
  *
  * Appends of one turn of the event loop are sent together: the server can then write more to disk at once.
  */
-export function createAppendCall({ client, heard }: Connection): AppendCall {
+export function createAppendCall({ client, heard }: StoreConnection): AppendCall {
   const sent = new Map<string, Waiting & { readonly call: Call }>();
   let unsent: Waiting[] = [];
 
@@ -269,7 +276,11 @@ type AppendFor = (away_ms: number) => EventStore['append'];
  * again, which every decision after a failure does.
  * @returns for callers who wait that long for an unavailable store, to learn the outcome of a sent append
  */
-export function createAppending(connection: Connection, limits: AppendLimits, read: EventStore['read']): AppendFor {
+export function createAppending(
+  connection: StoreConnection,
+  limits: AppendLimits,
+  read: EventStore['read'],
+): AppendFor {
   const { reach } = connection;
   const send = createAppendCall(connection);
 
@@ -316,7 +327,7 @@ export function createAppending(connection: Connection, limits: AppendLimits, re
       ? `whether ${events.length} event(s) were appended to ${stream} is unknown; read the stream before deciding again`
       : `nothing was appended to ${stream}`;
     return new Unavailable(
-      `no answer from the event store at ${connection.server} (${reasonOf(cause)}): ${outcome}`,
+      `no answer from the event store at ${connection.server} (${storeReasonOf(cause)}): ${outcome}`,
       1,
       {
         cause,

@@ -3,9 +3,9 @@
 import { type EventStore, type ReadOptions, Unavailable } from '../../commands/ports.ts';
 import { assert, type LogPlace, placeOf, type StoredEvent } from '../../domain/decider.ts';
 import { type AppendLimits, createAppending } from './append.ts';
-import { connect, lastOfAll, type Patience } from './connection.ts';
+import { connectStore, lastOfAll, type Patience } from './connection.ts';
 import { isInvalidPosition } from './failures.ts';
-import type { Wanted } from './read.ts';
+import type { ReadQuery } from './read.ts';
 import { followAll } from './subscription.ts';
 
 export interface EventStoreOptions extends Partial<AppendLimits & Patience> {
@@ -52,7 +52,7 @@ const defaults = {
  */
 export function openEventStore(options: EventStoreOptions): OpenEventStore {
   const { url, read_ms, silence_ms, requests, workers, ...limits } = { ...defaults, ...options };
-  const connection = connect(url, { read_ms, silence_ms });
+  const connection = connectStore(url, { read_ms, silence_ms });
   const { mustBeUp } = connection;
 
   async function read(
@@ -71,7 +71,7 @@ export function openEventStore(options: EventStoreOptions): OpenEventStore {
   }
 
   /** One event of the log, or none. @returns null also for a position that the server refuses, because no event begins there */
-  async function one(wanted: Omit<Wanted, 'stream' | 'max'>): Promise<StoredEvent | null> {
+  async function one(wanted: Omit<ReadQuery, 'stream' | 'max'>): Promise<StoredEvent | null> {
     try {
       const limit_ms = wanted.prefixes && filteredRead_ms;
       const [event = null] = await connection.read({ stream: null, max: 1, ...wanted }, limit_ms);
@@ -101,7 +101,7 @@ export function openEventStore(options: EventStoreOptions): OpenEventStore {
   async function isAnyBehind(prefixes: readonly string[], after: bigint): Promise<boolean> {
     try {
       // The event at the position itself may match.
-      const wanted: Wanted = { stream: null, from: after, backwards: false, max: 2, prefixes };
+      const wanted: ReadQuery = { stream: null, from: after, backwards: false, max: 2, prefixes };
       const found = await connection.read(wanted, filteredRead_ms);
       return found.some(({ position }) => position > after);
     } catch (error) {
@@ -112,7 +112,7 @@ export function openEventStore(options: EventStoreOptions): OpenEventStore {
   }
 
   const appendFor = createAppending(connection, limits, read);
-  const behind = (limited: Limiter, append: EventStore['append']): EventStore => ({
+  const behind = (limited: CallQueue, append: EventStore['append']): EventStore => ({
     async append(stream, expected, events) {
       assert(events.length > 0, `an append to ${stream} holds at least one event`);
       mustBeUp();
@@ -126,13 +126,13 @@ export function openEventStore(options: EventStoreOptions): OpenEventStore {
   });
 
   return {
-    ...behind(createLimiter('request', requests), appendFor(requests.away_ms)),
-    workers: behind(createLimiter('worker', workers), appendFor(workers.away_ms)),
+    ...behind(createCallQueue('request', requests), appendFor(requests.away_ms)),
+    workers: behind(createCallQueue('worker', workers), appendFor(workers.away_ms)),
     close: connection.close,
   };
 }
 
-export interface Limits {
+export interface QueueLimits {
   /** Maximum concurrent calls. */
   readonly inFlight: number;
   /** Maximum waiting calls. */
@@ -141,7 +141,7 @@ export interface Limits {
   readonly wait_ms: number;
 }
 
-export interface CallerLimits extends Limits {
+export interface CallerLimits extends QueueLimits {
   /** Maximum wait for a store that became unavailable after something was sent. */
   readonly away_ms: number;
 }
@@ -150,13 +150,13 @@ export interface CallerLimits extends Limits {
  * Runs work at once or after a wait.
  * @throws Unavailable if too many wait already, or after the maximum wait: the work has not begun, nothing was sent
  */
-export type Limiter = <T>(work: () => Promise<T>) => Promise<T>;
+export type CallQueue = <T>(work: () => Promise<T>) => Promise<T>;
 
 /**
  * A separate limiter prevents one kind of callers from starving another.
  * @param kind of callers, for messages
  */
-export function createLimiter(kind: string, limits: Limits): Limiter {
+export function createCallQueue(kind: string, limits: QueueLimits): CallQueue {
   const waiting = new Set<() => void>();
   let running = 0;
 

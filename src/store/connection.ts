@@ -20,8 +20,8 @@ import { Unavailable } from '../../commands/ports.ts';
 import type { StoredEvent } from '../../domain/decider.ts';
 import { withoutSecrets } from '../environment/reader.ts';
 import { type StoreAddress, storeAddress } from './address.ts';
-import { isConnectionLoss, isDamaged, leaderOf, NoLeader, reasonOf, Silent, unusable } from './failures.ts';
-import { createHearing, type Hearing, readCall, type Wanted } from './read.ts';
+import { isConnectionLoss, isDamaged, leaderOf, NoLeader, Silent, storeReasonOf, unusable } from './failures.ts';
+import { createHearing, type Hearing, type ReadQuery, readCall } from './read.ts';
 
 export interface WaysOptions {
   /** `host:port` or `unix:/path`; several, or with `discover`: nodes that are queried for the leader. */
@@ -106,7 +106,7 @@ export function createWays(options: WaysOptions): Ways {
       );
       return found;
     } catch (error) {
-      throw new NoLeader((error as AggregateError).errors.map(reasonOf).join('; '));
+      throw new NoLeader((error as AggregateError).errors.map(storeReasonOf).join('; '));
     }
   }
 
@@ -120,7 +120,7 @@ export function createWays(options: WaysOptions): Ways {
         (error, info) => {
           const found = info?.getMembersList().find(leads)?.getHttpEndPoint();
           if (found) resolve(`${found.getAddress()}:${found.getPort()}`);
-          else reject(new Error(`${target}: ${error ? reasonOf(error) : 'knows of no leader'}`));
+          else reject(new Error(`${target}: ${error ? storeReasonOf(error) : 'knows of no leader'}`));
         },
       );
     });
@@ -317,7 +317,7 @@ export function createReachability(probe: () => Promise<unknown>): Reachability 
 }
 
 /** The official client and the state of its connection. */
-export interface Connection extends Hearing {
+export interface StoreConnection extends Hearing {
   readonly client: EventStoreDBClient;
   readonly reach: Reachability;
   /** For messages: without the user and password of the connection string. */
@@ -332,7 +332,7 @@ export interface Connection extends Hearing {
    * Reads the wanted events; none for a missing stream.
    * @param limit_ms default: the timeout of this connection. @throws Unavailable if the store cannot be reached, or after the timeout
    */
-  read(wanted: Wanted, limit_ms?: number): Promise<readonly StoredEvent[]>;
+  read(wanted: ReadQuery, limit_ms?: number): Promise<readonly StoredEvent[]>;
   close(): Promise<void>;
 }
 
@@ -345,7 +345,7 @@ export interface Patience {
 /** The first calls after a broken connection, or to a node that has just lost leadership, may fail once more. */
 const triesMost = 3;
 
-export function connect(url: string, { read_ms, silence_ms }: Patience): Connection {
+export function connectStore(url: string, { read_ms, silence_ms }: Patience): StoreConnection {
   const opened = openClient(url);
   const { client } = opened;
   const server = withoutSecrets(url);
@@ -360,7 +360,7 @@ export function connect(url: string, { read_ms, silence_ms }: Patience): Connect
     left = new AbortController();
   }
 
-  async function ask(wanted: Wanted, limit_ms = read_ms): Promise<readonly StoredEvent[]> {
+  async function ask(wanted: ReadQuery, limit_ms = read_ms): Promise<readonly StoredEvent[]> {
     const { events, cancel } = readCall(client, hearing, wanted);
     try {
       return await hearing.answered(events, limit_ms, `reading ${wanted.stream ?? 'the log'}`);
@@ -381,13 +381,13 @@ export function connect(url: string, { read_ms, silence_ms }: Patience): Connect
     if (!reach.up) throw new Unavailable(`the event store at ${server} cannot be reached; nothing was sent`);
   }
 
-  async function read(wanted: Wanted, limit_ms?: number): Promise<readonly StoredEvent[]> {
+  async function read(wanted: ReadQuery, limit_ms?: number): Promise<readonly StoredEvent[]> {
     for (let tries = 1; ; tries += 1) {
       mustBeUp();
       try {
         return await ask(wanted, limit_ms);
       } catch (error) {
-        if (isDamaged(error)) throw new Unavailable(reasonOf(error), 1, { cause: error });
+        if (isDamaged(error)) throw new Unavailable(storeReasonOf(error), 1, { cause: error });
         const refused = unusable(error);
         if (!isConnectionLoss(error)) throw refused ?? error;
         moved();
@@ -396,7 +396,7 @@ export function connect(url: string, { read_ms, silence_ms }: Patience): Connect
         reach.lost();
         throw (
           refused ??
-          new Unavailable(`the event store at ${server} cannot be reached: ${reasonOf(error)}`, 1, {
+          new Unavailable(`the event store at ${server} cannot be reached: ${storeReasonOf(error)}`, 1, {
             cause: error,
           })
         );
@@ -423,4 +423,4 @@ export function connect(url: string, { read_ms, silence_ms }: Patience): Connect
 }
 
 /** The log's last event, if there is one, from its leader. */
-export const lastOfAll: Wanted = { stream: null, backwards: true, max: 1 };
+export const lastOfAll: ReadQuery = { stream: null, backwards: true, max: 1 };

@@ -8,7 +8,7 @@ const typeOf = (error: unknown): string | undefined =>
 
 const codeOf = (error: unknown): unknown => (error as { code?: unknown } | null)?.code;
 
-export const reasonOf = (error: unknown): string =>
+export const storeReasonOf = (error: unknown): string =>
   (error instanceof Error && error.message) || typeOf(error) || String(error);
 
 /** The connection was silent while calls waited for answers: its node is frozen, or gone without a message. */
@@ -43,8 +43,8 @@ export const isConnectionLoss = (error: unknown): boolean =>
   error instanceof NoLeader ||
   lost.has(typeOf(error)) ||
   codeOf(error) === status.INTERNAL ||
-  leaderless.test(reasonOf(error)) ||
-  unsent.test(reasonOf(error));
+  leaderless.test(storeReasonOf(error)) ||
+  unsent.test(storeReasonOf(error));
 
 export const isNotLeader = (error: unknown): boolean => typeOf(error) === ErrorType.NOT_LEADER;
 
@@ -54,10 +54,13 @@ export const leaderOf = (error: unknown): string | null =>
 
 /** Nothing was sent, or no node accepted it. */
 const isUnsent = (error: unknown): boolean =>
-  isNotLeader(error) || error instanceof NoLeader || leaderless.test(reasonOf(error)) || unsent.test(reasonOf(error));
+  isNotLeader(error) ||
+  error instanceof NoLeader ||
+  leaderless.test(storeReasonOf(error)) ||
+  unsent.test(storeReasonOf(error));
 
 /** The server has no record that begins at the position of a log read. It has no separate status for that. */
-export const isInvalidPosition = (error: unknown): boolean => reasonOf(error).includes('InvalidPosition');
+export const isInvalidPosition = (error: unknown): boolean => storeReasonOf(error).includes('InvalidPosition');
 
 /** The store's data is damaged. */
 export const isDamaged = (error: unknown): boolean => codeOf(error) === status.DATA_LOSS;
@@ -98,7 +101,7 @@ export const isForbidden = (error: unknown): boolean =>
 
 /** What to fix in EVENTSTORE_URL, or in the store itself; null for any other failure. */
 export function unusable(error: unknown): Unusable | null {
-  const reason = reasonOf(error);
+  const reason = storeReasonOf(error);
   if (isUnauthenticated(error)) return new Unusable('the store refuses its user or password', error);
   if (isForbidden(error))
     return new Unusable('its user lacks a right in the store; run npm run doctor, which names the right', error);

@@ -12,7 +12,7 @@ import type { StoredEvent } from '../../domain/decider.ts';
 import { Silent } from './failures.ts';
 import { eachField, textAt, type WireWriter, wireWriter } from './wire.ts';
 
-export interface Wanted {
+export interface ReadQuery {
   /** Null for the whole log. */
   readonly stream: string | null;
   /**
@@ -35,7 +35,7 @@ const filterWindow = 4_096;
  * A `ReadReq` (event_store.client.streams) with text ids and without links, with the fields of its last byte first.
  * @see https://github.com/kurrent-io/KurrentDB/blob/master/proto/Grpc/streams.proto
  */
-export function readRequest({ stream, from, backwards, max, prefixes }: Wanted): Buffer {
+export function encodeReadRequest({ stream, from, backwards, max, prefixes }: ReadQuery): Buffer {
   const names = [stream ?? '', ...(prefixes ?? [])];
   const wire = wireWriter(overhead_bytes + names.reduce((bytes, name) => bytes + name_bytes(name), 0));
   const options = wire.mark();
@@ -173,10 +173,10 @@ const failureOf = (error: Error): unknown =>
 /**
  * The official client's own `readStream` passes each event through two more streams and makes three objects of it: it takes twice the time.
  */
-export function readCall(client: EventStoreDBClient, { heard }: Pick<Hearing, 'heard'>, wanted: Wanted): ReadCall {
+export function readCall(client: EventStoreDBClient, { heard }: Pick<Hearing, 'heard'>, wanted: ReadQuery): ReadCall {
   const open = client['GRPCStreamCreator'](rpc.StreamsClient, 'read', (streams): Call => {
     const settings = client['callArguments']({ requiresLeader: true }, { deadline: Number.POSITIVE_INFINITY });
-    return streams.makeServerStreamRequest(path, asIs, said, readRequest(wanted), ...settings);
+    return streams.makeServerStreamRequest(path, asIs, said, encodeReadRequest(wanted), ...settings);
   });
   const opened: Promise<Call> = open();
   const events = opened.then(

@@ -6,10 +6,10 @@ import shared from '@eventstore/db-client/generated/shared_pb.js';
 import rpc from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import messages from '@eventstore/db-client/generated/streams_pb.js';
 import type { ClientReadableStream } from '@grpc/grpc-js';
-import { type Batch, Unavailable } from '../../commands/ports.ts';
+import { type EventBatchRead, Unavailable } from '../../commands/ports.ts';
 import type { StoredEvent } from '../../domain/decider.ts';
-import type { Connection } from './connection.ts';
-import { reasonOf, unusable } from './failures.ts';
+import type { StoreConnection } from './connection.ts';
+import { storeReasonOf, unusable } from './failures.ts';
 import { recordedEvent } from './read.ts';
 
 const maxBatch = 500;
@@ -55,7 +55,11 @@ export class ForeignPosition extends Unavailable {
  * @param tail of the leader's log
  * @throws ForeignPosition, Unavailable
  */
-export async function* followAll(connection: Connection, options: AllOptions, tail: Tail): AsyncGenerator<Batch> {
+export async function* followAll(
+  connection: StoreConnection,
+  options: AllOptions,
+  tail: Tail,
+): AsyncGenerator<EventBatchRead> {
   let { after } = options;
   if (options.signal.aborted) return;
   for await (const batch of follow(connection, options, catchUpWindow, tail)) {
@@ -67,7 +71,12 @@ export async function* followAll(connection: Connection, options: AllOptions, ta
 }
 
 /** One subscription as batches. */
-async function* follow(connection: Connection, options: AllOptions, window: number, tail: Tail): AsyncGenerator<Batch> {
+async function* follow(
+  connection: StoreConnection,
+  options: AllOptions,
+  window: number,
+  tail: Tail,
+): AsyncGenerator<EventBatchRead> {
   const { signal } = options;
   const inbox = await openInbox(connection, options, window, tail);
   signal.addEventListener('abort', inbox.wake);
@@ -94,7 +103,7 @@ async function* follow(connection: Connection, options: AllOptions, window: numb
 }
 
 /** Events that have arrived from one subscription; it stops reading while nobody consumes them. */
-async function openInbox(connection: Connection, options: AllOptions, window: number, tail: Tail) {
+async function openInbox(connection: StoreConnection, options: AllOptions, window: number, tail: Tail) {
   let arrived: StoredEvent[] = [];
   let reached = 0n;
   let caughtUp = false;
@@ -184,7 +193,7 @@ async function openInbox(connection: Connection, options: AllOptions, window: nu
 const invalidArgument = 3;
 
 function brokenOff(failure: unknown, after: bigint | null): Error {
-  const reason = reasonOf(failure);
+  const reason = storeReasonOf(failure);
   const code = typeof failure === 'object' && failure !== null && 'code' in failure ? failure.code : undefined;
   return code === invalidArgument
     ? new ForeignPosition(after, reason)
@@ -198,7 +207,11 @@ const { path, requestSerialize, responseDeserialize } = rpc.StreamsService.read;
 const said = (message: Buffer): Said => recordedEvent(message) ?? responseDeserialize(message);
 
 /** Opened by the official client, which finds the server; the events are parsed here. */
-function subscribe({ client }: Connection, options: AllOptions, window: number): Promise<ClientReadableStream<Said>> {
+function subscribe(
+  { client }: StoreConnection,
+  options: AllOptions,
+  window: number,
+): Promise<ClientReadableStream<Said>> {
   const request = subscribeRequest(options, window);
   const open = client['GRPCStreamCreator'](rpc.StreamsClient, 'subscribeToAll', (streams) => {
     const settings = client['callArguments']({ requiresLeader: true }, { deadline: Number.POSITIVE_INFINITY });

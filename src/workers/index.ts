@@ -7,7 +7,7 @@ import { eventCodec } from '../../commands/codec.ts';
 import { currentState } from '../../commands/handle.ts';
 import type { ChainId } from '../../domain/chains.ts';
 import { merchant } from '../../domain/merchant/state.ts';
-import { dueExpiries, duePolicyRefunds, dueWebhooks, type Share, unfinishedMatches } from '../../queries/work.ts';
+import { dueExpiries, duePolicyRefunds, dueWebhooks, unfinishedMatches, type WorkerShare } from '../../queries/work.ts';
 import { createRates } from '../api/rateLimits.ts';
 import { allFamilies } from '../chains/families.ts';
 import type { DepositOwner } from '../chains/family.ts';
@@ -50,8 +50,8 @@ export async function runSubscribersRole(core: Core, signal: AbortSignal): Promi
   const run = (role: string, wake: Observable<unknown>, ...workers: readonly RoleWorker[]) =>
     runRoleWorkers({ ...core, failures, wake }, role, workers, signal);
   // biome-ignore lint/suspicious/noExplicitAny: a worker hands its own items to itself
-  const shared = (role: string, wake: Observable<unknown>, workerOf: (share: Share) => Worker<any>) => {
-    const workersOf = (share: Share) => [{ worker: workerOf(share) }];
+  const shared = (role: string, wake: Observable<unknown>, workerOf: (share: WorkerShare) => Worker<any>) => {
+    const workersOf = (share: WorkerShare) => [{ worker: workerOf(share) }];
     return runSharedWorkers({ ...core, failures, wake }, role, core.config.workerShares, workersOf, signal);
   };
 
@@ -99,7 +99,7 @@ const policyRefunds = (core: Core) =>
     due: (max, now) => duePolicyRefunds(core.database, { worker: policyRefundsWorkerName, max, now }),
   });
 
-function webhooks(core: Core, share: Share) {
+function webhooks(core: Core, share: WorkerShare) {
   // For all shares together, on any instance.
   const perAppMax = Math.ceil(deliveriesPerAppMax / share.of);
   return createWebhookWorker({
@@ -137,7 +137,7 @@ const unmatchedMoney = ({ workHandle, clock, database }: Core) =>
     due: (max, now) => unfinishedMatches(database, { worker: unfinishedMatchesName, max, now }),
   });
 
-function expiry({ workHandle, clock, chains, database }: Core, share: Share) {
+function expiry({ workHandle, clock, chains, database }: Core, share: WorkerShare) {
   const cursors = createCursors(database);
   const finalPasses = (chainId: ChainId) =>
     chains.get(chainId)?.ingester.passes.filter((pass) => pass !== 'head') ?? [];

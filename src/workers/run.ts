@@ -1,6 +1,6 @@
 import type { Observable } from 'rxjs';
 import type { Clock } from '../../commands/ports.ts';
-import type { Share } from '../../queries/work.ts';
+import type { WorkerShare } from '../../queries/work.ts';
 import type { Leases } from '../postgres/leases.ts';
 import type { Telemetry } from '../process/telemetry.ts';
 import { runWorker, type Worker, type WorkerRun } from './engine.ts';
@@ -26,7 +26,7 @@ const look_ms = 2_000;
  * @param work of a share, counted from 1; ends soon after its signal aborts
  * @throws anything that `work` throws
  */
-export async function divide(
+export async function divideShares(
   { leases, clock, name, shares, signal }: Division,
   work: (share: number, held: AbortSignal) => Promise<void>,
 ): Promise<void> {
@@ -108,12 +108,12 @@ export const runSharedWorkers = (
   deps: WorkersDeps,
   role: string,
   shares: number,
-  workersOf: (share: Share) => readonly RoleWorker[],
+  workersOf: (share: WorkerShare) => readonly RoleWorker[],
   signal: AbortSignal,
 ): Promise<void> =>
   shares === 1
     ? runRoleWorkers(deps, role, workersOf({ number: 1, of: 1 }), signal)
-    : divide({ ...deps, name: leaseOf(role), shares, signal }, (number, held) =>
+    : divideShares({ ...deps, name: leaseOf(role), shares, signal }, (number, held) =>
         runWorkers(deps, `${role}:${number}/${shares}`, workersOf({ number, of: shares }), held),
       );
 

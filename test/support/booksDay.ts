@@ -26,7 +26,7 @@ import { reportsSet, workSet } from '../../projections/sets.ts';
 import { movementSums } from '../../queries/books.ts';
 import type { OpenChain } from '../../src/chains/family.ts';
 import { cancelsOf } from '../../src/workers/payouts/fate.ts';
-import { booksDeps, movementsOf } from '../../src/workers/treasury/index.ts';
+import { booksDeps, recordedMovements } from '../../src/workers/treasury/index.ts';
 import { compareBooks } from '../../tools/treasury/books.ts';
 import { withdrawal } from './operations.ts';
 import { freshDatabase } from './postgres.ts';
@@ -195,7 +195,7 @@ export async function beginDay(ground: Ground) {
     assert.deepEqual(compared?.difference, {});
     const range = { networksClosed: 0, after: state.opened.blockNumber, upTo: compared?.blockNumber ?? 0n };
     const sums: Record<string, bigint> = { ...state.opened.balances };
-    for (const { asset, units } of await movementSums(database, movementsOf(of, range)))
+    for (const { asset, units } of await movementSums(database, recordedMovements(of, range)))
       sums[asset] = (sums[asset] ?? 0n) + units;
     assert.deepEqual(sums, compared?.chain);
   }

@@ -3,7 +3,7 @@ import { subscribe } from 'node:diagnostics_channel';
 import { cpSync, rmSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { type EventStoreNode, startNode } from '../../src/store/node/node.ts';
-import { createSeat, type Endpoint, type Member, type Seat, type Standing } from '../../src/store/node/seat.ts';
+import { type ClusterMember, createSeat, type Endpoint, type NodeRole, type Seat } from '../../src/store/node/seat.ts';
 import { onStop } from './hooks.ts';
 import { temporaryDirectory } from './temporaryDirectory.ts';
 
@@ -25,7 +25,7 @@ export interface Cluster {
   readonly url: string;
   /** This one leads from now on; those that are up follow it. */
   lead(leader: ClusterNode): void;
-  all(standing: Standing): void;
+  all(standing: NodeRole): void;
   /** How many clients' connections the nodes have now. */
   connections(): number;
 }
@@ -33,7 +33,7 @@ export interface Cluster {
 const address = '127.0.0.1';
 
 export async function startCluster(): Promise<Cluster> {
-  const members: (() => Member)[] = [];
+  const members: (() => ClusterMember)[] = [];
   const seeds = () => members.map((member) => member());
   const nodes = [await startMember(seeds), await startMember(seeds), await startMember(seeds)] as const;
   for (const { node, isUp } of nodes)
@@ -68,7 +68,7 @@ subscribe('net.server.socket', (message) => {
   socket.once('close', () => accepted.delete(socket));
 });
 
-async function startMember(members: () => readonly Member[]) {
+async function startMember(members: () => readonly ClusterMember[]) {
   const dataDir = temporaryDirectory();
   const seat = createSeat(members);
   let running: EventStoreNode | null = await startNode({ dataDir, port: 0, seat });

@@ -1,7 +1,7 @@
 import {
   type Appended,
-  type Batch,
   type CrashPoint,
+  type EventBatchRead,
   type EventStore,
   type ReadOptions,
   type SealedEvent,
@@ -74,7 +74,7 @@ export function memoryEventStore({ at = () => {} }: { at?: CrashPoint } = {}): E
       return wanted.slice(0, max);
     },
 
-    async *all({ after, prefixes, signal }): AsyncIterable<Batch> {
+    async *all({ after, prefixes, signal }): AsyncIterable<EventBatchRead> {
       const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
       let next = log.findIndex((event) => event.position > (after ?? 0n));
       if (next < 0) next = log.length;

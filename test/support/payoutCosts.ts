@@ -1,7 +1,7 @@
 /** What payouts cost in specifications. */
 import type { PayoutCostOf } from '../../commands/createPayment.ts';
 import type { SendingDeps } from '../../commands/refunds.ts';
-import { addressBook } from '../../src/chains/families.ts';
+import { familyAddresses } from '../../src/chains/families.ts';
 import type { CoinSettings } from '../../src/chains/money/coins.ts';
 
 /** Nothing, and the least is any. */
@@ -17,7 +17,7 @@ export const freeCoin = (decimals: number): CoinSettings => ({
 
 /** Sending money back costs five cents, and everybody can take it. */
 export const sendingBack: SendingDeps = {
-  addresses: addressBook,
+  addresses: familyAddresses,
   canReceive: {},
   payoutCostOf: async () => ({ cost_microUsd: 50_000n, least_microUsd: 0n }),
 };

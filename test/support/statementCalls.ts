@@ -4,7 +4,7 @@ import { type ChainId, chainOf } from '../../domain/chains.ts';
 import type { Instant } from '../../domain/time.ts';
 import { clearStopped, markStopped } from '../../projections/generations.ts';
 import type { Sql, SqlDatabase } from '../../projections/sql.ts';
-import { movedIn } from '../../queries/books.ts';
+import { movedHashes } from '../../queries/books.ts';
 import { cashbackAfter, dueCashback } from '../../queries/cashback.ts';
 import { paidDeposits } from '../../queries/payins.ts';
 import { openTransfersOf, recordedHashes, transfersToAsk } from '../../queries/recorded.ts';
@@ -46,7 +46,7 @@ export async function makeRareCalls(db: SqlDatabase, { chainIds, times, texts, p
   await owedCoin(db, chainId, pick(['', reference]));
   await waitingPayouts(db, { worker, now: at, chainId, max: 3 });
   await unsettledOf(db, { chainId, token, but: [reference] });
-  await movedIn(db, {
+  await movedHashes(db, {
     ...{ chainId, account: pick(texts('treasury_movements.account')), networksClosed: 0 },
     ...{ accounts: texts('treasury_movements.account'), after: 0n, upTo: 1_000_000_000n },
   } as never);

@@ -1,8 +1,8 @@
 /** Reads the treasury accounts and all deposits from the chains themselves, page by page, up to one block each. */
-import type { AccountHistory, AccountTransaction, Standing } from '../../commands/accountHistory.ts';
+import type { AccountBalances, AccountHistory, AccountTransaction } from '../../commands/accountHistory.ts';
 import type { ChainId } from '../../domain/chains.ts';
 import type { Instant } from '../../domain/time.ts';
-import { type DepositClaim, type Evidence, type Fact, factKey } from './claims.ts';
+import { type AuditFact, type DepositClaim, type Evidence, factKey } from './claims.ts';
 import type { ClosedNetworks } from './closedNetworks.ts';
 import type { Gap } from './findings.ts';
 import { createSpill, type Spill } from './spill.ts';
@@ -61,16 +61,16 @@ export interface Numbers {
   readonly end: bigint;
 }
 
-export interface Range {
+export interface ReadRange {
   readonly from: bigint;
   readonly to: bigint;
 }
 
 /** @param after end of an earlier run; null for the beginning. @param page called after each page, with the start of the next one */
-export async function readAccount(
+export async function readAccountPages(
   witness: Witness,
   account: string,
-  { from, to }: Range,
+  { from, to }: ReadRange,
   {
     after,
     signal,
@@ -123,11 +123,11 @@ export interface Stood {
   readonly chainId: ChainId;
   readonly account: string;
   readonly listsCoin: boolean;
-  readonly standing: Standing;
+  readonly standing: AccountBalances;
 }
 
 export interface ChainsRead {
-  readonly evidence: Spill<Fact>;
+  readonly evidence: Spill<AuditFact>;
   readonly transactions: number;
   readonly gaps: readonly Gap[];
   readonly standings: readonly Stood[];
@@ -144,7 +144,7 @@ const depositsAtOnce = 200;
 interface Reading {
   readonly deps: ReadingDeps;
   readonly place: Workplace;
-  readonly evidence: Spill<Fact>;
+  readonly evidence: Spill<AuditFact>;
   readonly gaps: Gap[];
   readonly standings: Stood[];
   /** Blocks that were read of treasury accounts, by chain and address. */
@@ -156,7 +156,7 @@ interface Reading {
 
 /** Queries every chain for the transactions of the treasury's accounts and of every deposit that was ever disclosed. */
 export async function readChains(deps: ReadingDeps, place: Workplace, state: AuditState): Promise<ChainsRead> {
-  const evidence = createSpill<Fact>({ directory: place.directory, name: 'evidence', runs: state.evidenceRuns });
+  const evidence = createSpill<AuditFact>({ directory: place.directory, name: 'evidence', runs: state.evidenceRuns });
   const reading: Reading = {
     deps,
     place,
@@ -219,7 +219,7 @@ async function readWhole(
   reading: Reading,
   witness: Witness,
   { account, payinAddresses }: WitnessedAccount,
-  { blockNumber: to, sent }: Standing,
+  { blockNumber: to, sent }: AccountBalances,
 ): Promise<void> {
   const { deps, ranges, gaps } = reading;
   const key = `${witness.chainId} ${account}`;
@@ -245,7 +245,7 @@ async function readWhole(
     ranges.set(`${witness.chainId} ${address}`, { account, from, to });
   const after = reading.state.read[key] ?? null;
   if (after === 'done') return;
-  const gap = await readAccount(
+  const gap = await readAccountPages(
     witness,
     account,
     { from, to },

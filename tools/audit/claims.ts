@@ -2,11 +2,11 @@
 import type { ChainId } from '../../domain/chains.ts';
 import type { Cost } from '../../domain/transfer/shapes.ts';
 import type { DeliveryKind, WebhookEventType } from '../../domain/webhook.ts';
-import type { Finding, Where } from './findings.ts';
+import type { EventPosition, Finding } from './findings.ts';
 
 interface Claimed {
   readonly side: 'log';
-  readonly where: Where;
+  readonly where: EventPosition;
   readonly chainId: ChainId;
   readonly txHash: string;
   /** Log position of the event with the transaction's outcome: it identifies the network of a chain. */
@@ -113,7 +113,7 @@ export interface Evidence {
 /** A statement that may appear once in the whole log. */
 export interface Once {
   readonly side: 'once';
-  readonly where: Where;
+  readonly where: EventPosition;
   readonly says: string;
   readonly code: Finding['code'];
 }
@@ -121,7 +121,7 @@ export interface Once {
 /** A consequence in one stream of a cause in another: the cause exists, each appears once, and both with the same values. */
 export interface Paired {
   readonly side: 'cause' | 'consequence';
-  readonly where: Where;
+  readonly where: EventPosition;
   /** All values that both must have in common. */
   readonly words: string;
   /** Time of the event. */
@@ -130,9 +130,9 @@ export interface Paired {
 }
 
 /** A payment's event that its merchant is notified of. */
-export interface News {
+export interface ReportedEvent {
   readonly side: 'news';
-  readonly where: Where;
+  readonly where: EventPosition;
   readonly position: string;
   readonly at: string;
   readonly paymentId: string;
@@ -145,7 +145,7 @@ export interface News {
 /** A webhook for a payment's event. */
 export interface Telling {
   readonly side: 'telling';
-  readonly where: Where;
+  readonly where: EventPosition;
   readonly position: string;
   readonly kind: DeliveryKind;
   readonly paymentId: string | null;
@@ -167,7 +167,7 @@ export interface DepositClaim {
 /** A deposit that payments share, identified by its memo. */
 export interface SharedPlace {
   readonly side: 'place';
-  readonly where: Where;
+  readonly where: EventPosition;
   readonly paymentId: string;
   /** Number of transfers that the payment has recorded. */
   readonly payins: number;
@@ -176,7 +176,7 @@ export interface SharedPlace {
 /** Unmatched funds that arrived at a shared address with a memo. */
 export interface UnmatchedAt {
   readonly side: 'unmatchedAt';
-  readonly where: Where;
+  readonly where: EventPosition;
   /** The payment that could record no more transfers; null for none. */
   readonly beyond: string | null;
   readonly message: string;
@@ -191,7 +191,7 @@ export interface ByWord {
 
 /** An operation without a second operator's approval. */
 export interface Unapproved {
-  readonly where: Where;
+  readonly where: EventPosition;
   /** Time of the record. The order's own time is the writer's statement. */
   readonly at: string;
   readonly by: string;
@@ -199,12 +199,13 @@ export interface Unapproved {
   readonly value_microUsd: string;
 }
 
-export type Fact = Claim | Evidence | Once | Paired | News | Telling | SharedPlace | UnmatchedAt;
+export type AuditFact = Claim | Evidence | Once | Paired | ReportedEvent | Telling | SharedPlace | UnmatchedAt;
 
 /** Key of the block position, equal for every statement. */
 export const factKey = (fact: Claim | Evidence): string => `tx ${fact.chainId} ${fact.txHash}`;
 /** Key of the notified event. */
-export const newsKey = (fact: News | Telling): string => `news ${fact.side === 'news' ? fact.where.id : fact.eventId}`;
+export const newsKey = (fact: ReportedEvent | Telling): string =>
+  `news ${fact.side === 'news' ? fact.where.id : fact.eventId}`;
 
 export type SumColumn =
   | 'received'
@@ -223,14 +224,14 @@ export interface Out {
   claim(claim: Claim): void;
   once(key: string, once: Omit<Once, 'side'>): void;
   paired(key: string, fact: Paired): void;
-  news(fact: News | Telling): void;
+  news(fact: ReportedEvent | Telling): void;
   deposit(deposit: DepositClaim): void;
   sum(chainId: number, asset: string, column: SumColumn, amount: bigint): void;
   /** Sums of account books without a transaction. Negative for an explained shortfall. */
   told(account: string, asset: string, amount: bigint): void;
-  opening(opening: Opening): void;
+  opening(opening: BooksOpening): void;
   networkClosed(closing: NetworkClosing): void;
-  unsettled(of: Unsettled): void;
+  unsettled(of: UnsettledMoney): void;
   /** @param place address and memo */
   place(place: string, fact: SharedPlace | UnmatchedAt): void;
   byWord(of: ByWord): void;
@@ -251,7 +252,7 @@ export interface NetworkClosing {
 }
 
 /** Money of a chain that a stream has neither paid out nor refunded. */
-export interface Unsettled {
+export interface UnsettledMoney {
   readonly chainId: ChainId;
   readonly stream: string;
   /** Log position of its last event about the chain. */
@@ -260,7 +261,7 @@ export interface Unsettled {
 }
 
 /** Start of an account's books. */
-export interface Opening {
+export interface BooksOpening {
   readonly chainId: ChainId;
   readonly account: string;
   readonly block: string;

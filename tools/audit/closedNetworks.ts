@@ -3,7 +3,7 @@
  * the old network if it is in the log before the closing, because the new network repeats block numbers.
  */
 import type { ChainId } from '../../domain/chains.ts';
-import type { Claim, NetworkClosing, Unsettled } from './claims.ts';
+import type { Claim, NetworkClosing, UnsettledMoney } from './claims.ts';
 
 /** The last network of a chain that was closed. */
 export interface ClosedNetwork {
@@ -15,7 +15,7 @@ export interface ClosedNetwork {
   /** Number of recorded transactions of closed networks that no node was queried for. */
   readonly unseen: number;
   /** Unsettled money: at most 100 of `unsettledCount`. */
-  readonly unsettled: readonly Unsettled[];
+  readonly unsettled: readonly UnsettledMoney[];
   readonly unsettledCount: number;
 }
 
@@ -27,7 +27,7 @@ export interface ClosedNetworks {
   /** Counts a claim that is not compared with the chain. */
   skip(claim: Claim): void;
   /** Keeps the unsettled money of the closed network. Streams of books precede those of payments and operations. */
-  unsettled(of: Unsettled): void;
+  unsettled(of: UnsettledMoney): void;
   report(): readonly ClosedNetwork[];
 }
 
@@ -35,7 +35,7 @@ interface Kept {
   last: NetworkClosing;
   unseen: number;
   unsettledCount: number;
-  readonly unsettled: Unsettled[];
+  readonly unsettled: UnsettledMoney[];
 }
 
 export function createClosedNetworks(): ClosedNetworks {

@@ -5,11 +5,11 @@ import { day_ms } from '../../domain/time.ts';
 import type {
   AnchorClaim,
   AttemptClaim,
+  AuditFact,
   BatchClaim,
   Claim,
   Entered,
   Evidence,
-  Fact,
   Once,
   OwnClaim,
   Paired,
@@ -20,15 +20,15 @@ import {
   compareDeposit,
   compareSharedPlaces,
   compareSwept,
-  counted,
   hasMemos,
   isInflow,
   matchInflows,
   outOfBatch,
   receivedIn,
+  uniqueInflows,
 } from './compareInflows.ts';
 import { compareNews } from './compareNews.ts';
-import { type Compared, findAtClaim as find, tokenFeeMax, type World } from './comparing.ts';
+import { type ComparisonOutput, findAtClaim as find, tokenFeeMax, type World } from './comparing.ts';
 import { findingAt } from './findings.ts';
 import { scaled } from './reckon/funding.ts';
 
@@ -40,9 +40,9 @@ const due_ms = day_ms;
  * @param facts all of one key
  */
 export function comparePaired(
-  facts: readonly Fact[],
+  facts: readonly AuditFact[],
   { settledBefore, isWhole }: Pick<World, 'settledBefore' | 'isWhole'>,
-  { find }: Pick<Compared, 'find'>,
+  { find }: Pick<ComparisonOutput, 'find'>,
 ): void {
   const of = (side: Paired['side']) => facts.filter((fact): fact is Paired => fact.side === side);
   const [causes, consequences] = [of('cause'), of('consequence')];
@@ -109,9 +109,9 @@ export function differencesOf({ changes, fee }: Evidence, entered: readonly Ente
 }
 
 /** @param facts all of one key */
-export function compareFacts(facts: readonly Fact[], world: World, told: Compared): void {
+export function compareFacts(facts: readonly AuditFact[], world: World, told: ComparisonOutput): void {
   let found = 0;
-  const out: Compared = {
+  const out: ComparisonOutput = {
     ...told,
     find(finding) {
       found += 1;
@@ -146,7 +146,7 @@ function checkConserved(
   claims: readonly Claim[],
   isClean: boolean,
   world: World,
-  out: Compared,
+  out: ComparisonOutput,
 ): void {
   const entered = enteredBy(evidence, claims, world);
   const differences = differencesOf(evidence, entered);
@@ -172,10 +172,10 @@ const isOwn = (claim: Claim): claim is OwnClaim =>
   claim.kind === 'cancel' || claim.kind === 'topUp' || claim.kind === 'adopted';
 
 /** Expected effects of records on the account, by asset, with the stream behind each. */
-function compareAccount(evidence: Evidence, claims: readonly Claim[], world: World, out: Compared) {
+function compareAccount(evidence: Evidence, claims: readonly Claim[], world: World, out: ComparisonOutput) {
   const { account, chainId, outgoing, succeeded, time } = evidence;
   const isOld = time < world.settledBefore;
-  const payins = counted(claims.filter(isInflow).filter(({ to }) => world.accountAt(chainId, to) === account));
+  const payins = uniqueInflows(claims.filter(isInflow).filter(({ to }) => world.accountAt(chainId, to) === account));
   const attempts = claims.filter(isAttempt);
   const batches = claims.filter(isBatch);
   const own = claims.filter(isOwn);
@@ -231,13 +231,18 @@ const moves = ({ changes }: { readonly changes: readonly Due[] }): string =>
     )
     .join(', ') || 'nothing';
 
-function checkAnchor(anchor: AnchorClaim, { account, succeeded, hashMemo }: Evidence, out: Compared): void {
+function checkAnchor(anchor: AnchorClaim, { account, succeeded, hashMemo }: Evidence, out: ComparisonOutput): void {
   if (anchor.account !== account || (succeeded && hashMemo === anchor.hash)) return;
   const says = succeeded ? `its memo is ${hashMemo ?? 'no hash'}` : 'it failed';
   find(out, 'anchorWrong', anchor, `the log says that it anchors ${anchor.hash}; ${says}`);
 }
 
-function checkAttempt(attempt: AttemptClaim | BatchClaim, evidence: Evidence, isOld: boolean, out: Compared): void {
+function checkAttempt(
+  attempt: AttemptClaim | BatchClaim,
+  evidence: Evidence,
+  isOld: boolean,
+  out: ComparisonOutput,
+): void {
   const { fate, settledBy, txHash } = attempt;
   const { succeeded, block } = evidence;
   if (fate === 'settled' && !succeeded) find(out, 'settledByFailed', attempt, `it failed in block ${block}`);
@@ -326,7 +331,7 @@ function restOf({ changes }: Evidence, expected: readonly Due[], rentMax: bigint
 }
 
 /** Each record of a transaction has its whole cost: payouts that share one have equal costs. */
-function checkCost(evidence: Evidence, claims: readonly Claim[], isOld: boolean, out: Compared): void {
+function checkCost(evidence: Evidence, claims: readonly Claim[], isOld: boolean, out: ComparisonOutput): void {
   const { account, fee, changes, outgoing, succeeded } = evidence;
   const moved = changes.reduce((sum, { asset, amount }) => (asset === coinAddress ? sum + BigInt(amount) : sum), 0n);
   const rentMax = rentMaxOf(evidence.chainId, claims.filter(isAttempt), claims.filter(isBatch));
@@ -350,7 +355,7 @@ function checkAdopted(
   evidence: Evidence,
   claims: readonly Claim[],
   world: World,
-  out: Compared,
+  out: ComparisonOutput,
 ): void {
   for (const other of claims.filter((each) => each !== claim && isMeantElsewhere(each)))
     find(
@@ -389,7 +394,7 @@ const isMeantElsewhere = (claim: Claim): boolean =>
 const centDecimals = 2;
 
 /** Tokens with a memo at a shared address are a payment's or unmatched, unless they are below the minimum: never a top-up. */
-function checkTopUps(own: readonly OwnClaim[], { account, changes }: Evidence, out: Compared): void {
+function checkTopUps(own: readonly OwnClaim[], { account, changes }: Evidence, out: ComparisonOutput): void {
   for (const topUp of own.filter((claim) => claim.kind === 'topUp' && claim.account === account)) {
     const token = (asset: string) => tokenAt(chainOf(topUp.chainId), asset);
     const ofPayer = changes.find(
@@ -404,7 +409,7 @@ function checkTopUps(own: readonly OwnClaim[], { account, changes }: Evidence, o
 }
 
 /** The log contains a transaction that no chain has. */
-function checkShown(claim: Claim, shownAt: ReadonlySet<string>, world: World, out: Compared): void {
+function checkShown(claim: Claim, shownAt: ReadonlySet<string>, world: World, out: ComparisonOutput): void {
   if (world.isOfClosedNetwork(claim)) {
     out.skipped(claim);
     return;

@@ -1,12 +1,12 @@
 /** Receipts: each transfer on the chain against the log's payin, or unmatched money. */
 import { type ChainId, chainOf } from '../../domain/chains.ts';
-import type { AttemptClaim, BatchClaim, Claim, Evidence, Fact, InflowClaim, SharedPlace } from './claims.ts';
-import { type Compared, findAtClaim as find, findAtClaim, tokenFeeMax, type World } from './comparing.ts';
+import type { AttemptClaim, AuditFact, BatchClaim, Claim, Evidence, InflowClaim, SharedPlace } from './claims.ts';
+import { type ComparisonOutput, findAtClaim as find, findAtClaim, tokenFeeMax, type World } from './comparing.ts';
 import { findingAt } from './findings.ts';
 
 export const isInflow = (claim: Claim): claim is InflowClaim => claim.kind === 'payin' || claim.kind === 'unmatched';
 /** Unmatched money that was assigned to a payment belongs only to that payment. Any other payin is at its payment's own deposit. */
-export function checkCreditedOnce(inflows: readonly InflowClaim[], { isWhole }: World, out: Compared): void {
+export function checkCreditedOnce(inflows: readonly InflowClaim[], { isWhole }: World, out: ComparisonOutput): void {
   for (const same of Map.groupBy(inflows, ({ transferId }) => transferId).values()) {
     const payins = same.filter(({ kind, phase }) => kind === 'payin' && phase !== 'gone');
     const [first, ...others] = payins;
@@ -32,7 +32,7 @@ const payinsOfFull = 50;
 /**
  * Unmatched funds with the memo of a payment belong to that payment, unless it could record no more transfers. @param facts all of one memo
  */
-export function compareSharedPlaces(facts: readonly Fact[], { find }: Pick<Compared, 'find'>): void {
+export function compareSharedPlaces(facts: readonly AuditFact[], { find }: Pick<ComparisonOutput, 'find'>): void {
   const places = facts.filter((fact): fact is SharedPlace => fact.side === 'place');
   for (const fact of facts) {
     if (fact.side !== 'unmatchedAt') continue;
@@ -43,11 +43,16 @@ export function compareSharedPlaces(facts: readonly Fact[], { find }: Pick<Compa
 }
 
 /** Each transfer once, in whichever streams it appears. */
-export const counted = (inflows: readonly InflowClaim[]): readonly InflowClaim[] => [
+export const uniqueInflows = (inflows: readonly InflowClaim[]): readonly InflowClaim[] => [
   ...new Map(inflows.map((claim) => [claim.transferId, claim])).values(),
 ];
 
-export function compareDeposit(evidence: Evidence, inflows: readonly InflowClaim[], world: World, out: Compared): void {
+export function compareDeposit(
+  evidence: Evidence,
+  inflows: readonly InflowClaim[],
+  world: World,
+  out: ComparisonOutput,
+): void {
   const { chainId, account, changes, time } = evidence;
   const place = { chainId, hash: evidence.txHash, block: evidence.block };
   const here = { stream: `deposit ${account}`, revision: null, id: null };
@@ -58,7 +63,7 @@ export function compareDeposit(evidence: Evidence, inflows: readonly InflowClaim
       findingAt('sweptElsewhere', here, `${-BigInt(amount)} of ${asset} went to ${counterparty ?? 'several'}`, place),
     );
   }
-  const own = counted(inflows.filter(({ to }) => to === account));
+  const own = uniqueInflows(inflows.filter(({ to }) => to === account));
   matchInflows(evidence, own, world, out, (asset, amount) => {
     if (time < world.settledBefore)
       out.find(findingAt('inflowUnrecorded', here, `${amount} of ${asset} came, and no payment has it`, place));
@@ -76,7 +81,7 @@ function isTokenFee({ chainId, changes }: Evidence, asset: string, world: World)
 }
 
 /** Checks that money from deposits to an account arrived there. @param shown all of one transaction */
-export function compareSwept(shown: readonly Evidence[], world: World, out: Compared): void {
+export function compareSwept(shown: readonly Evidence[], world: World, out: ComparisonOutput): void {
   const left = shown
     .filter(({ of }) => of === 'deposit')
     .flatMap((evidence) => evidence.changes.map((change) => ({ ...change, evidence })))
@@ -115,7 +120,7 @@ export function matchInflows(
   { changes, succeeded }: Evidence,
   claims: readonly InflowClaim[],
   world: World,
-  out: Compared,
+  out: ComparisonOutput,
   more: (asset: string, amount: bigint) => void,
 ): void {
   const open = [...claims];
@@ -185,7 +190,7 @@ export function compareBatch(
   claims: readonly Claim[],
   shown: readonly Evidence[],
   world: Pick<World, 'settledBefore' | 'isWhole'>,
-  out: Compared,
+  out: ComparisonOutput,
 ): void {
   const attempts = claims.filter((claim): claim is AttemptClaim => claim.kind === 'attempt');
   const [batch, ...others] = claims.filter((claim): claim is BatchClaim => claim.kind === 'batch');

@@ -3,7 +3,7 @@ import { type ChainId, chainOf, tokenAt } from '../../domain/chains.ts';
 import type { Claim, Entered, Evidence } from './claims.ts';
 import { type Finding, type FindingCode, findingAt } from './findings.ts';
 
-export interface Compared {
+export interface ComparisonOutput {
   find(finding: Finding): void;
   /** Money received by a treasury account without a transaction in the log: sums may include it. */
   unclaimed(evidence: Evidence, asset: string, amount: bigint): void;
@@ -32,7 +32,7 @@ export interface World {
   readonly isWhole: boolean;
 }
 
-export const findAtClaim = (out: Compared, code: FindingCode, claim: Claim, message: string): void =>
+export const findAtClaim = (out: ComparisonOutput, code: FindingCode, claim: Claim, message: string): void =>
   out.find(findingAt(code, claim.where, message, { chainId: claim.chainId, hash: claim.txHash, block: claim.block }));
 
 /**

@@ -43,7 +43,7 @@ function tokenMisfitOf({ symbol, address, decimals }: Stated, chainId: unknown):
 }
 
 /** An event in the form of the later passes. */
-export interface Entry {
+export interface AuditEntry {
   readonly stream: string;
   readonly revision: number;
   /** Digits. */
@@ -84,10 +84,10 @@ const leftOut: Readonly<Record<string, readonly string[]>> = {
 const known: ReadonlySet<string> = new Set(categories);
 
 /** Stream names that sort by their events' numbers. */
-export const entryKey = ({ stream, revision }: Pick<Entry, 'stream' | 'revision'>): string =>
+export const entryKey = ({ stream, revision }: Pick<AuditEntry, 'stream' | 'revision'>): string =>
   `${stream}\u0000${String(revision).padStart(12, '0')}`;
 
-export function readEntry(stored: StoredEvent, believed: Believed | null): Entry {
+export function readEntry(stored: StoredEvent, believed: Believed | null): AuditEntry {
   const { stream, position, id, type } = stored;
   const metadata = metadataOf(stored);
   const link = linkOf({ ...stored, metadata });

@@ -1,7 +1,7 @@
 /** Possible findings of an audit. Codes are stable: programs and alarms use them. */
 
 /** Code → an operator's next step. */
-export const nextSteps = {
+export const findingRemedies = {
   linkBroken: 'somebody changed, removed or inserted an event before this one: compare with a backup of the log',
   revisionMissing: 'events of the stream are gone: restore the log from a backup and compare',
   orderBroken: 'the stream’s events stand in another order than they were written: compare with a backup of the log',
@@ -57,7 +57,7 @@ export const nextSteps = {
   rowUnknown: 'no event leads to this row: find out who writes to Postgres, then npm run rebuild',
 } as const;
 
-export type FindingCode = keyof typeof nextSteps;
+export type FindingCode = keyof typeof findingRemedies;
 
 export interface Finding {
   readonly code: FindingCode;
@@ -77,7 +77,7 @@ export interface Gap {
 }
 
 /** Position of an event of the log. */
-export interface Where {
+export interface EventPosition {
   readonly stream: string;
   readonly revision: number | null;
   readonly id: string | null;
@@ -88,7 +88,7 @@ const messageMax = 2_000;
 
 export const findingAt = (
   code: FindingCode,
-  { stream, revision, id }: Where,
+  { stream, revision, id }: EventPosition,
   message: string,
   transaction: Finding['transaction'] = null,
 ): Finding => ({ code, stream, revision, eventId: id, message: message.slice(0, messageMax), transaction });

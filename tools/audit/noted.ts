@@ -3,21 +3,21 @@ import type { StoredEvent } from '../../domain/decider.ts';
 import { sealing, sealingInstance } from '../../domain/sealing.ts';
 import { epochMs, type Instant, minute_ms } from '../../domain/time.ts';
 import type { Collector } from './collector.ts';
-import { type Believed, type Entry, readEntry } from './entry.ts';
+import { type AuditEntry, type Believed, readEntry } from './entry.ts';
 import { findingAt, type Gap } from './findings.ts';
-import { headsStream, withHead } from './heads.ts';
+import { headsLogStream, withHead } from './heads.ts';
 import type { AuditState } from './state.ts';
 
 type Noted = Pick<AuditState, 'heads' | 'held' | 'since' | 'sealedSince' | 'latest'>;
 
 export interface Notes {
   /** The next event, in the order of the log. */
-  read(stored: StoredEvent): Entry;
+  read(stored: StoredEvent): AuditEntry;
   now(): Noted;
 }
 
 /** @param believed null without a key. @param wanted numbers of heads that the auditor holds */
-export function createNotes(noted: Noted, believed: Believed | null, wanted: readonly number[]): Notes {
+export function createFirstPass(noted: Noted, believed: Believed | null, wanted: readonly number[]): Notes {
   let { heads, held, since, sealedSince, latest } = noted;
   /** Seals began no later than the first seal, whatever the sealing stream says. */
   const begun = (): bigint =>
@@ -33,7 +33,7 @@ export function createNotes(noted: Noted, believed: Believed | null, wanted: rea
       const backdated = latest !== null && isBefore(entry.at, latest) ? latest : null;
       if (entry.sealed && !Number.isNaN(Date.parse(entry.at)) && (latest === null || entry.at > latest))
         latest = entry.at;
-      if (entry.stream === headsStream && entry.type === 'HeadSigned' && !entry.wrong) {
+      if (entry.stream === headsLogStream && entry.type === 'HeadSigned' && !entry.wrong) {
         heads = withHead(heads, entry);
         if (held.length < wanted.length && wanted.includes(entry.data.number)) held = [...held, entry];
       }
@@ -49,7 +49,7 @@ const clocksWithin_ms = 60 * minute_ms;
 /** The log's order bounds the times in events: a backdated event is detected. */
 const isBefore = (at: string, latest: string): boolean => Date.parse(latest) - Date.parse(at) > clocksWithin_ms;
 
-const withWrongTime = (entry: Entry, latest: string): Entry => ({
+const withWrongTime = (entry: AuditEntry, latest: string): AuditEntry => ({
   ...entry,
   wrong: [
     ...(entry.wrong ?? []),

@@ -2,7 +2,7 @@
 import { type ChainId, chainOf, tokenAt } from '../../domain/chains.ts';
 import { coinAddress, coinOf, formatAmount } from '../../domain/money.ts';
 import { findingsOfKindMax } from './collector.ts';
-import { type Finding, nextSteps } from './findings.ts';
+import { type Finding, findingRemedies } from './findings.ts';
 import type { ReadModelsReport } from './readModels.ts';
 import type { AuditReport } from './run.ts';
 import { openOf } from './sums.ts';
@@ -73,7 +73,7 @@ export function findingLines(finding: Finding): readonly [string, string] {
     transaction === null
       ? ''
       : ` [${chainOf(transaction.chainId as ChainId).name}, block ${transaction.block ?? 'unknown'}, ${transaction.hash}]`;
-  return [`${code}: ${stream}${event}: ${message}${shown}`, `    ${nextSteps[code]}`];
+  return [`${code}: ${stream}${event}: ${message}${shown}`, `    ${findingRemedies[code]}`];
 }
 
 /** Reset networks: number of uncompared transactions, and unsettled money. */

@@ -10,17 +10,25 @@ import type { EventStore } from '../../commands/ports.ts';
 import type { ChainId } from '../../domain/chains.ts';
 import { day_ms, epochMs, type Instant, instant, minute_ms } from '../../domain/time.ts';
 import { type ChainsRead, readChains, type Witness } from './chains.ts';
-import { type ByWord, type DepositClaim, type Fact, factKey, newsKey, type Out, type Unapproved } from './claims.ts';
+import {
+  type AuditFact,
+  type ByWord,
+  type DepositClaim,
+  factKey,
+  newsKey,
+  type Out,
+  type Unapproved,
+} from './claims.ts';
 import { type ClosedNetwork, type ClosedNetworks, createClosedNetworks } from './closedNetworks.ts';
 import { type Collector, createCollector } from './collector.ts';
 import { compareFacts } from './compare.ts';
 import type { World } from './comparing.ts';
-import { type Believed, type Entry, entryKey } from './entry.ts';
+import { type AuditEntry, type Believed, entryKey } from './entry.ts';
 import { type Finding, findingAt, type Gap } from './findings.ts';
-import { auditHeads, comparedHeads, type KeptHead, type Leaf } from './heads.ts';
-import { auditGuards, createNotes } from './noted.ts';
+import { type AuditLeaf, auditHeads, comparedHeads, type KeptHead } from './heads.ts';
+import { auditGuards, createFirstPass } from './noted.ts';
 import { addressBookStream, createBook } from './reckon/book.ts';
-import { createSpill, grouped, type Record as Sorted, type Spill } from './spill.ts';
+import { createSpill, groupedByKey, type Record as Sorted, type Spill } from './spill.ts';
 import { type AuditState, openWorkplace, type Workplace } from './state.ts';
 import { auditStreams, type TipSeen } from './streams.ts';
 import {
@@ -74,7 +82,7 @@ export interface LogDeps {
 }
 
 export interface LogRead {
-  readonly entries: Spill<Entry>;
+  readonly entries: Spill<AuditEntry>;
   readonly state: AuditState;
   /** Position that an interrupted audit had reached, before which nothing is read again; null if there was none. */
   readonly goneOnFrom: string | null;
@@ -110,13 +118,13 @@ export async function readLog(
   let state = goesOn ? left : fresh(tail, wanted);
   const until = BigInt(state.until);
   const goneOnFrom = state.after;
-  const entries = createSpill<Entry>({ directory: place.directory, name: 'entries', runs: state.entryRuns });
+  const entries = createSpill<AuditEntry>({ directory: place.directory, name: 'entries', runs: state.entryRuns });
   const save = () => {
     state = { ...state, entryRuns: entries.flush() };
     place.save(state);
   };
   const after = state.after === null ? null : BigInt(state.after);
-  const notes = createNotes(state, believed, wanted);
+  const notes = createFirstPass(state, believed, wanted);
   let unsaved = 0;
   if (until === 0n || (after !== null && after >= until)) return { entries, state, goneOnFrom };
   for await (const batch of log.all({ after, prefixes: streamPrefixes, signal })) {
@@ -146,7 +154,7 @@ interface Tips {
 }
 
 export interface TipsAudit {
-  entry(entry: Entry): void;
+  entry(entry: AuditEntry): void;
   tip(tip: TipSeen): void;
   end(): void;
   /** Saves this state for comparison by the next audit. */
@@ -154,7 +162,7 @@ export interface TipsAudit {
 }
 
 /** Compares each stream with its state at the last audit, so that a rewritten stream is found even with valid seals. */
-export function auditTips(directory: string, find: (finding: Finding) => void): TipsAudit {
+export function compareLastTips(directory: string, find: (finding: Finding) => void): TipsAudit {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const index = join(directory, 'tips.json');
   const before: { readonly folder: string; readonly runs: readonly string[] } = existsSync(index)
@@ -217,10 +225,10 @@ export interface AuditDeps extends Pick<LogDeps, 'log' | 'believed' | 'signal' |
   readonly keptHeads?: readonly KeptHead[];
   /** Required key of the first head. */
   readonly headKey?: string;
-  readonly progress?: (progress: Progress) => void;
+  readonly progress?: (progress: AuditProgress) => void;
 }
 
-export interface Progress {
+export interface AuditProgress {
   readonly part: 'log' | 'streams' | 'chains' | 'comparing';
   /** From 0 to 1; null if unknown. */
   readonly done: number | null;
@@ -311,9 +319,9 @@ interface Results extends Collector {
   readonly gaps: Gap[];
 }
 
-export interface Told {
+export interface AuditEvents {
   readonly streams: number;
-  readonly claims: Spill<Fact>;
+  readonly claims: Spill<AuditFact>;
   readonly deposits: Spill<DepositClaim>;
   readonly payments: PaymentLedger;
   readonly accounts: AccountLedger;
@@ -335,11 +343,11 @@ function* valuesOf<T>(records: Iterable<{ readonly value: T }>): Iterable<T> {
 }
 
 /** Hashes, numbers, heads, and every stream recomputed. */
-function passStreams(deps: AuditDeps, place: Workplace, { entries, state }: LogRead, results: Results): Told {
+function passStreams(deps: AuditDeps, place: Workplace, { entries, state }: LogRead, results: Results): AuditEvents {
   const { directory } = place;
-  const claims = createSpill<Fact>({ directory, name: 'claims' });
+  const claims = createSpill<AuditFact>({ directory, name: 'claims' });
   const deposits = createSpill<DepositClaim>({ directory, name: 'deposits' });
-  const leaves = createSpill<Leaf>({ directory, name: 'leaves' });
+  const leaves = createSpill<AuditLeaf>({ directory, name: 'leaves' });
   const [payments, accounts, book] = [createPaymentLedger(), createAccountLedger(), createBook()];
   const heads = auditHeads(comparedHeads(state), {
     leaves,
@@ -347,7 +355,7 @@ function passStreams(deps: AuditDeps, place: Workplace, { entries, state }: LogR
     ...(deps.keptHeads && { kept: deps.keptHeads }),
     ...(deps.headKey !== undefined && { key: deps.headKey }),
   });
-  const tips = auditTips(deps.directory, results.find);
+  const tips = compareLastTips(deps.directory, results.find);
   const firstBlocks = new Map<string, bigint>();
   const firstNonces = new Map<string, bigint>();
   const unapproved = createSpill<Unapproved>({ directory, name: 'unapproved' });
@@ -414,7 +422,12 @@ function passStreams(deps: AuditDeps, place: Workplace, { entries, state }: LogR
 }
 
 /** Compares in both directions: the chains' transactions must be in the log, and the log's on the chains. */
-function compare(deps: AuditDeps, { claims, accounts, closed }: Told, shown: ChainsRead, results: Results): void {
+function compare(
+  deps: AuditDeps,
+  { claims, accounts, closed }: AuditEvents,
+  shown: ChainsRead,
+  results: Results,
+): void {
   const world: World = {
     settledBefore: settledBefore(deps),
     accountAt: shown.accountAt,
@@ -426,7 +439,7 @@ function compare(deps: AuditDeps, { claims, accounts, closed }: Told, shown: Cha
     isWhole: true,
   };
   let count = 0;
-  for (const facts of grouped<Fact>(shown.evidence, claims)) {
+  for (const facts of groupedByKey<AuditFact>(shown.evidence, claims)) {
     for (const fact of facts) if (fact.side === 'chain' && fact.of === 'treasury') accounts.moved(fact);
     compareFacts(facts, world, {
       find: results.find,

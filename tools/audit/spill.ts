@@ -180,7 +180,7 @@ function sink(heap: Source[], source: Source): void {
 }
 
 /** Records of two spills in one order, grouped by key. */
-export function* grouped<T>(...spills: readonly Spill<T>[]): Generator<readonly T[]> {
+export function* groupedByKey<T>(...spills: readonly Spill<T>[]): Generator<readonly T[]> {
   const sides = spills
     .map((spill) => spill.sorted()[Symbol.iterator]())
     .map((records) => ({ records, next: records.next() }));

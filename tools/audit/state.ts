@@ -1,7 +1,7 @@
 /** Progress of an audit in a file, for continuing after an interruption. */
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Entry } from './entry.ts';
+import type { AuditEntry } from './entry.ts';
 
 export interface AuditState {
   /** End of the log when the audit began: it reads no further. Digits. */
@@ -10,10 +10,10 @@ export interface AuditState {
   readonly after: string | null;
   readonly events: number;
   /** Signed heads to compare with, in order; the newest is last. */
-  readonly heads: readonly Entry[];
+  readonly heads: readonly AuditEntry[];
   /** Numbers of the heads that the auditor holds; found ones are in `held`. */
   readonly wanted: readonly number[];
-  readonly held: readonly Entry[];
+  readonly held: readonly AuditEntry[];
   /** Time in the log's first event. */
   readonly since: string | null;
   /** Position of the first event with a valid seal. */

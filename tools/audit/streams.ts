@@ -1,7 +1,7 @@
 /** Pass two: stream by stream, in the order of names. Checks hashes and numbers, and recomputes the events' statements. */
 import { categoryOf } from '../../domain/decider.ts';
 import type { Out } from './claims.ts';
-import type { Entry } from './entry.ts';
+import type { AuditEntry } from './entry.ts';
 import { findingAt } from './findings.ts';
 import { createAnchorReckoner, createBatchReckoner } from './reckon/batches.ts';
 import { createAccountReckoner, createEarningsReckoner } from './reckon/cashback.ts';
@@ -30,10 +30,10 @@ export interface StreamsDeps {
   readonly book: Book;
   readonly approvalFrom_microUsd: bigint | null;
   /** Receives each event with a valid hash and seal, in the order of streams and numbers. */
-  readonly good: (entry: Entry) => void;
+  readonly good: (entry: AuditEntry) => void;
   /** Receives each stream's end. */
   readonly tip: (tip: TipSeen) => void;
-  readonly every: (entry: Entry) => void;
+  readonly every: (entry: AuditEntry) => void;
 }
 
 /** Cashback pays out money without payins: it has no funds of its own on a chain. */
@@ -68,12 +68,12 @@ function reckonerOf(stream: string, { out, book, approvalFrom_microUsd }: Stream
 interface Current {
   readonly stream: string;
   readonly reckoner: Reckoner;
-  last: Entry;
+  last: AuditEntry;
   /** True while every event so far continued the hash chain. */
   chained: boolean;
 }
 
-export function auditStreams(entries: Iterable<Sorted<Entry>>, deps: StreamsDeps): { readonly streams: number } {
+export function auditStreams(entries: Iterable<Sorted<AuditEntry>>, deps: StreamsDeps): { readonly streams: number } {
   let streams = 0;
   let current: Current | undefined;
 
@@ -104,7 +104,7 @@ export function auditStreams(entries: Iterable<Sorted<Entry>>, deps: StreamsDeps
 }
 
 /** Schema-valid data that no decision produced can break a computation: that is a finding, not the end of the audit. */
-function guarded({ out }: StreamsDeps, entry: Entry, act: () => void): void {
+function guarded({ out }: StreamsDeps, entry: AuditEntry, act: () => void): void {
   try {
     act();
   } catch (error) {
@@ -113,7 +113,7 @@ function guarded({ out }: StreamsDeps, entry: Entry, act: () => void): void {
 }
 
 /** @returns true if the event continues its stream's hash chain */
-function follows(out: Out, entry: Entry, last: Entry | null): boolean {
+function follows(out: Out, entry: AuditEntry, last: AuditEntry | null): boolean {
   const due = last === null ? 0 : last.revision + 1;
   if (entry.revision !== due) {
     const what = due < entry.revision ? `${due} to ${entry.revision - 1} are missing` : `${due} was due`;

@@ -1,7 +1,7 @@
 /** Sums over all payments, and per treasury account: balance, receipts and expenses. Bounded by chains, tokens and accounts. */
 import type { ChainId } from '../../domain/chains.ts';
 import { coinAddress } from '../../domain/money.ts';
-import type { AccountColumn, Entered, Evidence, Opening, SumColumn } from './claims.ts';
+import type { AccountColumn, BooksOpening, Entered, Evidence, SumColumn } from './claims.ts';
 import { type Finding, findingAt } from './findings.ts';
 
 /** Of one token on one chain, in smallest units. */
@@ -74,14 +74,14 @@ interface Unclaimed {
 }
 
 export interface AccountLedger {
-  opening(opening: Opening): void;
+  opening(opening: BooksOpening): void;
   told(account: string, asset: string, amount: bigint): void;
   moved(evidence: Evidence): void;
   unclaimed(evidence: Evidence, asset: string, amount: bigint): void;
   entered(evidence: Evidence, entered: readonly Entered[], besides: ReadonlyMap<string, bigint>): void;
   /** The books of the account's network are closed: later entries belong to the next network. */
   networkClosed(chainId: ChainId, account: string): void;
-  openingOf(chainId: ChainId, account: string): Opening | undefined;
+  openingOf(chainId: ChainId, account: string): BooksOpening | undefined;
   /** @param holds balance at the last block of the history that was read */
   close(of: {
     readonly chainId: ChainId;
@@ -96,7 +96,7 @@ export interface AccountLedger {
 }
 
 export function createAccountLedger(): AccountLedger {
-  const openings = new Map<string, Opening>();
+  const openings = new Map<string, BooksOpening>();
   const told = new Map<string, bigint>();
   const sums = new Map<string, Moved>();
   const unclaimed = new Map<string, Unclaimed>();
@@ -166,7 +166,7 @@ type Closing = Parameters<AccountLedger['close']>[0];
 /** Records of one asset of an account. */
 interface Kept {
   readonly asset: string;
-  readonly opening: Opening | undefined;
+  readonly opening: BooksOpening | undefined;
   readonly moved: Moved;
   readonly told: bigint;
   readonly unclaimed: Unclaimed | undefined;

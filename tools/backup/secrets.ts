@@ -5,7 +5,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
-  type Entries,
+  type KeystoreEntries,
   openKeystore,
   replaceSealed,
   sealKeystore,
@@ -17,7 +17,7 @@ import { BackupError } from './archive.ts';
 const pathOf = (directory: string): string => join(directory, 'secrets.sealed');
 
 /** Secrets that are set, from any source. @throws BackupError that names unreadable ones */
-export function secretsOf(env: Env): Entries {
+export function secretsOf(env: Env): KeystoreEntries {
   const problems: string[] = [];
   const all = withKeystore(env, problems);
   const found = [...secretNames].flatMap((name) => {
@@ -28,7 +28,7 @@ export function secretsOf(env: Env): Entries {
   return Object.fromEntries(found);
 }
 
-export const writeSecrets = (directory: string, secrets: Entries, passphrase: string): void =>
+export const writeSecrets = (directory: string, secrets: KeystoreEntries, passphrase: string): void =>
   replaceSealed(pathOf(directory), sealKeystore(secrets, passphrase));
 
 export const hasSecrets = (directory: string): boolean => existsSync(pathOf(directory));

@@ -3,10 +3,10 @@ import { type Chain, chainOf } from '../../domain/chains.ts';
 import { formatAmount } from '../../domain/money.ts';
 import type { Instant } from '../../domain/time.ts';
 import { checkNode, type NodeReport } from '../../src/chains/checkNode.ts';
-import { familyOf } from '../../src/chains/families.ts';
+import { familyFor } from '../../src/chains/families.ts';
 import type { OpenChain } from '../../src/chains/family.ts';
 import type { Config } from '../../src/config.ts';
-import { broken, type Check, type Finding, fine, look, reasonOf } from './machine.ts';
+import { broken, type Check, type DoctorFinding, errorReason, fineFinding, look } from './machine.ts';
 
 export interface ChainAsked {
   readonly open: OpenChain;
@@ -34,16 +34,16 @@ export function chainCheck({ open, mode, remembered, now }: ChainAsked): Check {
   };
 }
 
-function nodeFinding({ node, verdict, head, took_ms, problems }: NodeReport, { id }: Chain): Finding {
+function nodeFinding({ node, verdict, head, took_ms, problems }: NodeReport, { id }: Chain): DoctorFinding {
   const said = problems.length > 0 ? problems.join('; ') : `block ${head}, answers in ${Math.round(took_ms ?? 0)} ms`;
-  if (verdict === 'fit') return fine(node, said);
+  if (verdict === 'fit') return fineFinding(node, said);
   const todo = `npm run check-chain -- ${id} tells more`;
   return verdict === 'look'
     ? look(node, said, todo)
     : broken(node, said, `take another node into RPC_URLS_${id}; ${todo}`);
 }
 
-function together(reports: readonly NodeReport[], { id }: Chain, mode: Config['mode']): readonly Finding[] {
+function together(reports: readonly NodeReport[], { id }: Chain, mode: Config['mode']): readonly DoctorFinding[] {
   const networks = new Set(reports.flatMap(({ identity }) => identity ?? []));
   const mixed = broken(
     'nodes',
@@ -58,15 +58,15 @@ function together(reports: readonly NodeReport[], { id }: Chain, mode: Config['m
 }
 
 /** Payouts need tokens and the chain's coin. */
-async function floatOf({ rail }: OpenChain, chain: Chain, signal: AbortSignal): Promise<readonly Finding[]> {
+async function floatOf({ rail }: OpenChain, chain: Chain, signal: AbortSignal): Promise<readonly DoctorFinding[]> {
   try {
     const { gas, tokens } = await rail.balances(signal);
     const of = (what: string, amount: bigint, decimals: number, lacking: string) => {
       const said = formatAmount(amount, decimals);
-      return amount > 0n ? fine(what, said) : look(what, said, `send some to ${rail.account}: ${lacking}`);
+      return amount > 0n ? fineFinding(what, said) : look(what, said, `send some to ${rail.account}: ${lacking}`);
     };
     return [
-      of('coin of the treasury', gas, familyOf(chain).coinDecimals, 'it pays for every transaction'),
+      of('coin of the treasury', gas, familyFor(chain).coinDecimals, 'it pays for every transaction'),
       ...chain.tokens.map(({ symbol, address, decimals }) =>
         of(
           `${symbol} of the treasury`,
@@ -77,6 +77,6 @@ async function floatOf({ rail }: OpenChain, chain: Chain, signal: AbortSignal): 
       ),
     ];
   } catch (error) {
-    return [look('treasury', `not asked: ${reasonOf(error)}`, 'mend the nodes first')];
+    return [look('treasury', `not asked: ${errorReason(error)}`, 'mend the nodes first')];
   }
 }

@@ -10,7 +10,7 @@ import { waitingMigrations } from '../../src/postgres/migrate.ts';
 import { sessionFault } from '../../src/postgres/sessions.ts';
 import { compareWithLog, LogSetBack } from '../../src/readmodels/logSetBack.ts';
 import { isForbidden, isUnauthenticated, Unusable } from '../../src/store/failures.ts';
-import { broken, type Check, type Finding, fine, look, reasonOf } from './machine.ts';
+import { broken, type Check, type DoctorFinding, errorReason, fineFinding, look } from './machine.ts';
 
 export type AccessedStore = Pick<EventStore, 'all' | 'append' | 'read' | 'tail'>;
 
@@ -44,7 +44,7 @@ const accesses: readonly Access[] = [
  * Tries each kind of access that the service needs as the user of EVENTSTORE_URL, and writes nothing.
  * @param user of EVENTSTORE_URL; null if the URL has none
  */
-export async function storeAccess(store: AccessedStore, user: string | null): Promise<readonly Finding[]> {
+export async function storeAccess(store: AccessedStore, user: string | null): Promise<readonly DoctorFinding[]> {
   const refused: Access[] = [];
   for (const access of accesses) {
     const refusal = await access.attempt(store).then(() => null, refusalOf);
@@ -52,7 +52,7 @@ export async function storeAccess(store: AccessedStore, user: string | null): Pr
     if (refusal === 'forbidden') refused.push(access);
   }
   if (refused.length === 0)
-    return [fine('access', user === null ? 'no user is needed' : `all that user ${user} needs`)];
+    return [fineFinding('access', user === null ? 'no user is needed' : `all that user ${user} needs`)];
   return user === null
     ? [withoutUser]
     : [...forbidden('$all', refused, user), ...forbidden('streams of payments', refused, user)];
@@ -90,7 +90,7 @@ function refusalOf(error: unknown): 'unauthenticated' | 'forbidden' {
   throw error;
 }
 
-const unauthenticated = (user: string | null): Finding =>
+const unauthenticated = (user: string | null): DoctorFinding =>
   broken(
     'access',
     `The event store refuses user ${user} or their password.`,
@@ -103,7 +103,7 @@ const withoutUser = broken(
   `create a user and name the user in EVENTSTORE_URL: ${guide}`,
 );
 
-function forbidden(target: Access['target'], refused: readonly Access[], user: string): readonly Finding[] {
+function forbidden(target: Access['target'], refused: readonly Access[], user: string): readonly DoctorFinding[] {
   const missing = refused.filter((access) => access.target === target);
   if (missing.length === 0) return [];
   const permissions = [...new Set(missing.map(({ permission }) => `"${permission}"`))].join(' and ');
@@ -151,28 +151,28 @@ export const postgresCheck = (database: Database, now_s: () => number): Check =>
   },
 });
 
-function settings({ version, number, fsync, commit, most, open, off_s }: Settings): readonly Finding[] {
+function settings({ version, number, fsync, commit, most, open, off_s }: Settings): readonly DoctorFinding[] {
   const free = most - open;
   return [
     Math.floor(number / 10_000) === tried
-      ? fine('version', version)
+      ? fineFinding('version', version)
       : look('version', `${version}, tried with ${tried}`, `move to ${tried}, or run the suite on yours`),
     fsync === 'on' && commit !== 'off'
-      ? fine('durability', 'on')
+      ? fineFinding('durability', 'on')
       : look(
           'durability',
           `fsync ${fsync}, synchronous_commit ${commit}`,
           'set both to on: a power cut loses rows else',
         ),
     free >= connectionsOfInstance
-      ? fine('connections', `${open} of ${most} in use`)
+      ? fineFinding('connections', `${open} of ${most} in use`)
       : look(
           'connections',
           `${open} of ${most} in use`,
           `raise max_connections: an instance takes ${connectionsOfInstance}`,
         ),
     off_s <= clockOffMost_s
-      ? fine('clock', 'as this machine’s')
+      ? fineFinding('clock', 'as this machine’s')
       : look(
           'clock',
           `${Math.round(off_s)} s from this machine’s`,
@@ -181,14 +181,14 @@ function settings({ version, number, fsync, commit, most, open, off_s }: Setting
   ];
 }
 
-async function migrations(database: Database): Promise<Finding> {
+async function migrations(database: Database): Promise<DoctorFinding> {
   const waiting = await waitingMigrations(database);
   return waiting.length === 0
-    ? fine('migrations', 'all made')
+    ? fineFinding('migrations', 'all made')
     : look('migrations', `${waiting.length} to make, ${waiting[0]} first`, 'nothing: the next start makes them');
 }
 
-async function readModels(database: Database): Promise<readonly Finding[]> {
+async function readModels(database: Database): Promise<readonly DoctorFinding[]> {
   // Before the first start there is nothing to query.
   const [made] = await database.query<{ there: boolean }>(`SELECT to_regclass('ops.projections') IS NOT NULL AS there`);
   if (!made?.there) return [];
@@ -198,7 +198,7 @@ async function readModels(database: Database): Promise<readonly Finding[]> {
       try {
         const active = await readActive(database, set);
         return active
-          ? fine(what, `up to position ${active.position ?? 0}`)
+          ? fineFinding(what, `up to position ${active.position ?? 0}`)
           : look(what, 'not made yet', 'nothing: the first start makes them');
       } catch (error) {
         if (!(error instanceof ProjectionOutdated)) throw error;
@@ -225,23 +225,27 @@ export const eventStoreCheck = (open: () => Promise<JoinedStore>, database: Data
       const access = await storeAccess(store, user);
       if (access.some(({ verdict }) => verdict === 'broken')) return access;
       const end = await store.tail();
-      return [fine('answers', `its log ends at position ${end}`), ...access, await asPostgresKnows(database, store)];
+      return [
+        fineFinding('answers', `its log ends at position ${end}`),
+        ...access,
+        await asPostgresKnows(database, store),
+      ];
     } finally {
       await close();
     }
   },
 });
 
-async function asPostgresKnows(database: Database, store: EventStore): Promise<Finding> {
+async function asPostgresKnows(database: Database, store: EventStore): Promise<DoctorFinding> {
   try {
     const waiting = await waitingMigrations(database);
     if (waiting.length > 0)
       return look('fits Postgres', 'not compared: migrations wait', 'nothing: the next start makes them');
     await compareWithLog(database, store);
-    return fine('fits Postgres', 'the log has the last event of every read model');
+    return fineFinding('fits Postgres', 'the log has the last event of every read model');
   } catch (error) {
     if (!(error instanceof LogSetBack))
-      return look('fits Postgres', `not compared: ${reasonOf(error)}`, 'mend Postgres first');
+      return look('fits Postgres', `not compared: ${errorReason(error)}`, 'mend Postgres first');
     return broken('fits Postgres', error.message, 'npm run rebuild -- --log-restored, if it was restored');
   }
 }

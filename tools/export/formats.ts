@@ -3,7 +3,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { fileWriter, ParquetWriter } from 'hyparquet-writer';
 import { csvLine, type Figure } from '../../queries/paymentsCsv.ts';
-import type { Column, Kind, Row, Value } from './tables.ts';
+import type { ExportColumn, ExportRow, Kind, Value } from './tables.ts';
 
 /** A row group ends at the first of these limits. */
 const groupRows = 5_000;
@@ -32,13 +32,13 @@ const types: Readonly<Record<Kind, Omit<SchemaElement, 'name'>>> = {
 };
 
 /** Writes Parquet by row group: a file of any length needs the memory of one row group. */
-export function openParquet(path: string, columns: readonly Column[]): PartWriter {
+export function openParquet(path: string, columns: readonly ExportColumn[]): PartWriter {
   const schema: SchemaElement[] = [
     { name: 'root', num_children: columns.length },
     ...columns.map(({ name, kind }) => ({ name, repetition_type: 'OPTIONAL' as const, ...types[kind] })),
   ];
   const writer = new ParquetWriter({ writer: fileWriter(path), schema, createdBy: 'payment-intents' });
-  let rows: Row[] = [];
+  let rows: ExportRow[] = [];
   let characters = 0;
   const flush = async (): Promise<void> => {
     if (rows.length === 0) return;
@@ -71,7 +71,7 @@ export function openParquet(path: string, columns: readonly Column[]): PartWrite
   };
 }
 
-const sizeOf = (row: Row): number =>
+const sizeOf = (row: ExportRow): number =>
   Object.values(row).reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 8), 0);
 
 function parquetValue(kind: Kind, value: Value): unknown {
@@ -95,14 +95,14 @@ export const formats = ['csv', 'ndjson', 'parquet'] as const;
 export type Format = (typeof formats)[number];
 
 /** @param path of a file to create or overwrite */
-export async function openPart(format: Format, path: string, columns: readonly Column[]): Promise<PartWriter> {
+export async function openPart(format: Format, path: string, columns: readonly ExportColumn[]): Promise<PartWriter> {
   if (format === 'parquet') return openParquet(path, columns);
   const file = await open(path, 'w', 0o600);
   if (format === 'csv') await file.appendFile(csvLine(columns.map(({ name }) => name)));
   return textPart(file, format === 'csv' ? csvOf(columns) : jsonOf(columns));
 }
 
-function textPart(file: FileHandle, lineOf: (row: Row) => string): PartWriter {
+function textPart(file: FileHandle, lineOf: (row: ExportRow) => string): PartWriter {
   return {
     write: (rows) => file.appendFile(rows.map(lineOf).join('')),
     async finish() {
@@ -114,7 +114,7 @@ function textPart(file: FileHandle, lineOf: (row: Row) => string): PartWriter {
 }
 
 /** Escapes formulas in foreign texts; the product's own numbers stay numbers. */
-const csvOf = (columns: readonly Column[]) => (row: Row) =>
+const csvOf = (columns: readonly ExportColumn[]) => (row: ExportRow) =>
   csvLine(columns.map(({ name, kind }) => csvCell(kind, row[name] ?? null)));
 
 const figures: ReadonlySet<Kind> = new Set(['integer', 'position', 'decimal']);
@@ -125,7 +125,7 @@ function csvCell(kind: Kind, value: Value): string | Figure | null {
 }
 
 /** One object per line. Decimals and positions are strings, because a reader's numbers may be too small. JSON stays JSON. */
-const jsonOf = (columns: readonly Column[]) => (row: Row) =>
+const jsonOf = (columns: readonly ExportColumn[]) => (row: ExportRow) =>
   `{${columns.map(({ name, kind }) => `${JSON.stringify(name)}:${jsonValue(kind, row[name] ?? null)}`).join(',')}}\n`;
 
 function jsonValue(kind: Kind, value: Value): string {
@@ -136,7 +136,7 @@ function jsonValue(kind: Kind, value: Value): string {
 
 /** A file being written. It is complete once `finish` has resolved. */
 export interface PartWriter {
-  write(rows: readonly Row[]): Promise<void>;
+  write(rows: readonly ExportRow[]): Promise<void>;
   finish(): Promise<void>;
   /** Closes an unfinished file. Does nothing after `finish`. */
   abandon(): Promise<void>;

@@ -3,8 +3,8 @@ import { eventCodec } from '../../commands/codec.ts';
 import type { EventStore } from '../../commands/ports.ts';
 import type { StoredEvent } from '../../domain/decider.ts';
 import { quoted, type Sql } from '../../projections/sql.ts';
-import { isIn, type Page, type Period, type Source, selectList, shareOf } from './run.ts';
-import type { Column, Row, View } from './tables.ts';
+import { type ExportPage, isIn, type Period, type RowSource, selectList, shareOf } from './run.ts';
+import type { ExportColumn, ExportRow, View } from './tables.ts';
 
 /**
  * Excluded fields at any depth of an event: salts of ids and deposits, encrypted values, signed transactions (a holder can send them),
@@ -41,7 +41,7 @@ export function shownData(stored: StoredEvent): string | null {
   return JSON.stringify(event.data, (field, value: unknown) => (isWithheld(event.type, field) ? undefined : value));
 }
 
-export interface LogDeps {
+export interface ExportLogDeps {
   /** The service's own view. */
   readonly store: Pick<EventStore, 'all' | 'read'>;
   /** Position of the last event to read. */
@@ -55,11 +55,11 @@ const windowEvents = 5_000;
 
 /** @param rowsOf of a part of the log, in order. @param least minimum events of a part, except for the last one */
 function followLog(
-  { store, until, prefixes, signal }: LogDeps,
-  rowsOf: (events: readonly StoredEvent[]) => readonly Row[] | Promise<readonly Row[]>,
+  { store, until, prefixes, signal }: ExportLogDeps,
+  rowsOf: (events: readonly StoredEvent[]) => readonly ExportRow[] | Promise<readonly ExportRow[]>,
   least = 1,
-): Source {
-  return async function* pages(after): AsyncGenerator<Page> {
+): RowSource {
+  return async function* pages(after): AsyncGenerator<ExportPage> {
     // No event has position 0.
     const begun = after === null || after === '0' ? null : BigInt(after);
     if (begun !== null && begun >= until) return;
@@ -78,10 +78,10 @@ function followLog(
 }
 
 /** The log's events, without excluded fields. */
-export const eventsOfLog = (deps: LogDeps, period: Period): Source =>
+export const eventsOfLog = (deps: ExportLogDeps, period: Period): RowSource =>
   followLog(deps, (events) => events.filter(({ metadata }) => isIn(period, metadata.at)).map(rowOf));
 
-function rowOf(stored: StoredEvent): Row {
+function rowOf(stored: StoredEvent): ExportRow {
   const { position, stream, revision, id, type, metadata } = stored;
   return {
     position,
@@ -101,11 +101,16 @@ function rowOf(stored: StoredEvent): Row {
  * Rows of payments with events in this part of the log: each payment once, at its last event there. All views must have reached `until`;
  * rows may be newer, and the next export repeats them.
  */
-export function rowsOfChanges(deps: LogDeps, sql: Sql, { view, key }: View, columns: readonly Column[]): Source {
+export function rowsOfChanges(
+  deps: ExportLogDeps,
+  sql: Sql,
+  { view, key }: View,
+  columns: readonly ExportColumn[],
+): RowSource {
   const select = `SELECT ${selectList(columns)} FROM ${view} WHERE payment_id = ANY($1) ORDER BY ${key.map(quoted).join(', ')}`;
-  const rowsOf = async (events: readonly StoredEvent[]): Promise<readonly Row[]> => {
+  const rowsOf = async (events: readonly StoredEvent[]): Promise<readonly ExportRow[]> => {
     const ids = await lastHere(deps, sql, events);
-    return ids.length === 0 ? [] : await sql.query<Row>(select, [ids]);
+    return ids.length === 0 ? [] : await sql.query<ExportRow>(select, [ids]);
   };
   return followLog({ ...deps, prefixes: [paymentPrefix] }, rowsOf, windowEvents);
 }
@@ -114,7 +119,7 @@ const paymentPrefix = 'payment-';
 const readsAtOnce = 100;
 
 /** Payments without a later event up to the end. Their rows avoid most queries of the log. */
-async function lastHere(deps: LogDeps, sql: Sql, events: readonly StoredEvent[]): Promise<readonly string[]> {
+async function lastHere(deps: ExportLogDeps, sql: Sql, events: readonly StoredEvent[]): Promise<readonly string[]> {
   const last = new Map(events.map(({ stream, revision }) => [stream.slice(paymentPrefix.length), revision]));
   const rows = await sql.query<{ payment_id: string; revision: bigint }>(
     'SELECT payment_id, revision FROM payments WHERE payment_id = ANY($1)',
@@ -130,7 +135,7 @@ async function lastHere(deps: LogDeps, sql: Sql, events: readonly StoredEvent[])
   return ids;
 }
 
-async function isLast({ store, until }: LogDeps, paymentId: string, revision: bigint): Promise<boolean> {
+async function isLast({ store, until }: ExportLogDeps, paymentId: string, revision: bigint): Promise<boolean> {
   const [next] = await store.read(`${paymentPrefix}${paymentId}`, { from: revision + 1n, max: 1 });
   return !next || next.position > until;
 }

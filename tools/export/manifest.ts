@@ -1,4 +1,4 @@
-/** Manifest of an export's directory: subject, complete files, and progress. */
+/** ExportManifest of an export's directory: subject, complete files, and progress. */
 import { createHash } from 'node:crypto';
 import {
   createReadStream,
@@ -39,7 +39,7 @@ const Exported = Type.Object(
 );
 export type Exported = Static<typeof Exported>;
 
-const Manifest = Type.Object(
+const manifestShape = Type.Object(
   {
     format: Type.Literal(format),
     exports: Exported,
@@ -58,8 +58,8 @@ const Manifest = Type.Object(
   },
   closed,
 );
-export type Manifest = Static<typeof Manifest>;
-export type Part = Manifest['parts'][number];
+export type ExportManifest = Static<typeof manifestShape>;
+export type ExportPart = ExportManifest['parts'][number];
 
 /** A directory in which this export cannot continue. The message says why. */
 export class ExportError extends Error {
@@ -72,10 +72,10 @@ const pathOf = (directory: string): string => join(directory, 'manifest.json');
  * Opens the directory's export, or creates one in an empty directory. Deletes unfinished files.
  * @throws ExportError if it has another export
  */
-export function openManifest(directory: string, exports: Exported): Manifest {
+export function openManifest(directory: string, exports: Exported): ExportManifest {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   for (const file of readdirSync(directory)) if (file.endsWith(unfinished)) rmSync(join(directory, file));
-  const found = readManifest(directory);
+  const found = readExportManifest(directory);
   if (!found) return { format, exports, complete: false, upTo: exports.after, parts: [] };
   if (Value.Equal(found.exports, exports)) return found;
   throw new ExportError(
@@ -84,11 +84,11 @@ export function openManifest(directory: string, exports: Exported): Manifest {
 }
 
 /** Undefined if the directory has none. @throws ExportError for a foreign one */
-export function readManifest(directory: string): Manifest | undefined {
+export function readExportManifest(directory: string): ExportManifest | undefined {
   if (!existsSync(pathOf(directory))) return undefined;
   try {
     const manifest: unknown = JSON.parse(readFileSync(pathOf(directory), 'utf8'));
-    if (Value.Check(Manifest, manifest)) return manifest;
+    if (Value.Check(manifestShape, manifest)) return manifest;
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
   }
@@ -97,13 +97,13 @@ export function readManifest(directory: string): Manifest | undefined {
 
 const unfinished = '.unfinished';
 
-export const nextFile = ({ exports, parts }: Manifest): string =>
+export const nextFile = ({ exports, parts }: ExportManifest): string =>
   `${exports.subject}-${String(parts.length + 1).padStart(6, '0')}.${exports.format}`;
 
 export const unfinishedPath = (directory: string, file: string): string => join(directory, `${file}${unfinished}`);
 
 /** Renames a finished file. After an interruption before the manifest names it, it is made again under the same name. */
-export async function keepPart(directory: string, file: string, rows: number, upTo: string): Promise<Part> {
+export async function keepPart(directory: string, file: string, rows: number, upTo: string): Promise<ExportPart> {
   const path = unfinishedPath(directory, file);
   const hash = createHash('sha256');
   await pipeline(createReadStream(path), hash);
@@ -113,8 +113,8 @@ export async function keepPart(directory: string, file: string, rows: number, up
 }
 
 /** @throws ExportError if another export has written to the directory since `before` was read */
-export function writeManifest(directory: string, before: Manifest, manifest: Manifest): void {
-  const there = readManifest(directory);
+export function writeExportManifest(directory: string, before: ExportManifest, manifest: ExportManifest): void {
+  const there = readExportManifest(directory);
   if ((there?.parts.length ?? 0) !== before.parts.length)
     throw new ExportError(`another export writes to ${directory}: let it end, then run this one again`);
   const beside = `${pathOf(directory)}.${process.pid}${unfinished}`;
@@ -122,4 +122,4 @@ export function writeManifest(directory: string, before: Manifest, manifest: Man
   renameSync(beside, pathOf(directory));
 }
 
-export const rowsIn = ({ parts }: Manifest): number => parts.reduce((sum, { rows }) => sum + rows, 0);
+export const rowsIn = ({ parts }: ExportManifest): number => parts.reduce((sum, { rows }) => sum + rows, 0);

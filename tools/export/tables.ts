@@ -6,13 +6,13 @@ import type { Tables } from '../../projections/tables.ts';
  */
 export type Kind = 'text' | 'integer' | 'position' | 'decimal' | 'time' | 'boolean' | 'json';
 
-export interface Column {
+export interface ExportColumn {
   readonly name: string;
   readonly kind: Kind;
 }
 
 export type Value = string | number | bigint | boolean | null;
-export type Row = Readonly<Record<string, Value>>;
+export type ExportRow = Readonly<Record<string, Value>>;
 
 export const subjects = ['payments', 'transfers', 'events'] as const;
 export type Subject = (typeof subjects)[number];
@@ -110,16 +110,16 @@ const events: Readonly<Record<string, Kind>> = {
   data: 'json',
 };
 
-const columnsIn = (kinds: Readonly<Record<string, Kind | 'leftOut'>>): readonly Column[] =>
+const columnsIn = (kinds: Readonly<Record<string, Kind | 'leftOut'>>): readonly ExportColumn[] =>
   Object.entries(kinds).flatMap(([name, kind]) => (kind === 'leftOut' ? [] : [{ name, kind }]));
 
-export const columnsOf: Readonly<Record<Subject, readonly Column[]>> = {
+export const columnsOf: Readonly<Record<Subject, readonly ExportColumn[]>> = {
   payments: columnsIn(payments),
   transfers: columnsIn(transfers),
   events: columnsIn(events),
 };
 
-export const viewOf: Readonly<Record<Exclude<Subject, 'events'>, View>> = {
+export const exportView: Readonly<Record<Exclude<Subject, 'events'>, View>> = {
   payments: { view: 'payments', key: ['payment_id'], time: 'created_at' },
   transfers: {
     view: 'transactions',

@@ -3,8 +3,16 @@
 import type { VNode } from 'preact';
 import { counted, grouped } from '../../web/parts/cells.ts';
 import { documentOf, html } from '../../web/parts/html.ts';
-import { type About, type Answer, type Answers, roundedTo, sumOf } from './questions.ts';
-import { durationsPart, feesPart, funnelPart, heldPart, type Part, volumePart, withinMinute } from './sections.ts';
+import { type About, type Answers, exactSum, type QuestionAnswer, roundedTo } from './questions.ts';
+import {
+  durationsPart,
+  feesPart,
+  funnelPart,
+  heldPart,
+  type ReportPart,
+  volumePart,
+  withinMinute,
+} from './sections.ts';
 import { answerTable, money, totalIn } from './table.ts';
 
 export interface ReportFact {
@@ -42,7 +50,7 @@ export function factsOf({ volume, funnel, durations, fees, held }: Answers): rea
     {
       id: 'fees',
       term: 'Fees less costs',
-      value: plain(sumOf([earned, negated(spent)])),
+      value: plain(exactSum([earned, negated(spent)])),
       note: `${plain(earned)} earned, ${plain(spent)} spent`,
     },
     {
@@ -103,7 +111,7 @@ export function reportPage(about: About, answers: Answers, css: string): string 
 
 const stamp = (at: string): VNode => html`<time datetime=${at}>${at.slice(0, 10)} ${at.slice(11, 16)}</time>`;
 
-const section = ({ id, title, note, plot, none, answer, columns, total }: Part): VNode =>
+const section = ({ id, title, note, plot, none, answer, columns, total }: ReportPart): VNode =>
   html`<section class="card" id=${id} aria-labelledby=${`${id}-title`}>
     <header><h2 id=${`${id}-title`}>${title}</h2><p class="small muted">${note}</p></header>
     <div class="inside">
@@ -114,7 +122,7 @@ const section = ({ id, title, note, plot, none, answer, columns, total }: Part):
   </section>`;
 
 /** As it was run, with its parameters filled in. */
-const sqlOf = ({ sql, parameters }: Answer): VNode =>
+const sqlOf = ({ sql, parameters }: QuestionAnswer): VNode =>
   html`<details class="sql"><summary>The SQL of these numbers</summary>
     <pre tabindex="0"><code>${sql}</code></pre>
     <ol class="small">${parameters.map(

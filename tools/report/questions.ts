@@ -129,38 +129,38 @@ SELECT reason, count(*) AS payments,
 export const questions = { volume, funnel, durations, fees, held } as const;
 
 /** Price of a coin in dollars, by chain, from the service's configuration. */
-export type CoinPrices = Readonly<Record<string, { readonly decimals: number; readonly usd: string }>>;
+export type ReportCoinPrices = Readonly<Record<string, { readonly decimals: number; readonly usd: string }>>;
 
 export interface About {
   readonly month: Month;
   /** Null for all apps. */
   readonly appId: string | null;
-  readonly prices: CoinPrices;
+  readonly prices: ReportCoinPrices;
   readonly now: Instant;
 }
 
 /** Numbers as Postgres prints them; amounts are never a JavaScript number. */
 export type AnswerRow = Readonly<Record<string, string | null>>;
 
-export interface Answer {
+export interface QuestionAnswer {
   readonly sql: string;
   readonly parameters: readonly (string | null)[];
   readonly rows: readonly AnswerRow[];
 }
 
-export type Answers = Readonly<Record<Question['id'], Answer>>;
+export type Answers = Readonly<Record<Question['id'], QuestionAnswer>>;
 
 /** @throws Unavailable */
 export function askAll(database: SqlDatabase, about: About): Promise<Answers> {
   return database.transaction(async (tx) => {
     await tx.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY');
-    const answers: Partial<Record<Question['id'], Answer>> = {};
+    const answers: Partial<Record<Question['id'], QuestionAnswer>> = {};
     for (const question of Object.values(questions)) answers[question.id] = await ask(tx, question, about);
     return answers as Answers;
   });
 }
 
-async function ask(tx: Sql, { sql, also }: Question, { month, appId, prices, now }: About): Promise<Answer> {
+async function ask(tx: Sql, { sql, also }: Question, { month, appId, prices, now }: About): Promise<QuestionAnswer> {
   const more = { prices: JSON.stringify(prices), now };
   const parameters = [month.from, month.to, appId, ...also.map((name) => more[name])];
   const rows = await tx.query<Readonly<Record<string, unknown>>>(sql, parameters);
@@ -210,7 +210,7 @@ const scaled = (text: string): bigint => {
 };
 
 /** Without trailing zeros; `0` for no rows. */
-export function sumOf(texts: readonly string[]): string {
+export function exactSum(texts: readonly string[]): string {
   const sum = texts.reduce((total, text) => total + scaled(text), 0n);
   const digits = (sum < 0n ? -sum : sum).toString().padStart(scale + 1, '0');
   const fraction = digits.slice(-scale).replace(/0+$/, '');

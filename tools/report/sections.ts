@@ -3,25 +3,25 @@
 import type { VNode } from 'preact';
 import { counted, dayText, grouped } from '../../web/parts/cells.ts';
 import { type BarMark, barsPlot, columnsPlot, type Tone } from './plots.ts';
-import type { About, Answer, AnswerRow, Question } from './questions.ts';
-import { chainText, fine, lengthOf, money, type TableColumn, totalIn } from './table.ts';
+import type { About, AnswerRow, Question, QuestionAnswer } from './questions.ts';
+import { chainText, durationText, fineAmount, money, type TableColumn, totalIn } from './table.ts';
 
 /** One plot with its table and the SQL of both. */
-export interface Part {
+export interface ReportPart {
   readonly id: Question['id'];
   readonly title: string;
   readonly note: string;
   /** Null if there is no data: then `none` says so. */
   readonly plot: VNode | null;
   readonly none: string;
-  readonly answer: Answer;
+  readonly answer: QuestionAnswer;
   readonly columns: readonly TableColumn[];
   /** True if the table ends with the sums of its columns. */
   readonly total: boolean;
 }
 
 /** From the customer's payment to the merchant's payout. */
-export function durationsPart(answer: Answer): Part {
+export function durationsPart(answer: QuestionAnswer): ReportPart {
   const { rows } = answer;
   const all = totalIn(rows, 'payments');
   return {
@@ -54,7 +54,7 @@ export function durationsPart(answer: Answer): Part {
 }
 
 const rangeText = ({ above_s, up_to_s }: AnswerRow): string =>
-  up_to_s ? lengthOf(Number(up_to_s)) : `> ${lengthOf(Number(above_s))}`;
+  up_to_s ? durationText(Number(up_to_s)) : `> ${durationText(Number(above_s))}`;
 
 /** Share of the payouts within a minute; null without payouts. */
 export const withinMinute = (rows: readonly AnswerRow[]): string | null =>
@@ -78,7 +78,7 @@ const kinds: Readonly<Record<string, string>> = {
 };
 
 /** Volumes of routes, and the costs of their transactions. */
-export function feesPart(answer: Answer, { prices }: About): Part {
+export function feesPart(answer: QuestionAnswer, { prices }: About): ReportPart {
   const { rows } = answer;
   const used = new Set(rows.flatMap((row) => [row['source_chain_id'], row['destination_chain_id']]));
   const said = Object.entries(prices)
@@ -124,8 +124,8 @@ function barOf(row: AnswerRow): BarMark {
       ? `${from} → ${chainText(row['destination_chain_id'] ?? '')}`
       : `${kinds[what] ?? what} on ${from}`;
   const line = (tone: 'first' | 'second', value: string, word: string) => ({
-    text: fine(value),
-    parts: [{ tone, value: Number(value), title: `${name}: ${word} ${fine(value)}` }],
+    text: fineAmount(value),
+    parts: [{ tone, value: Number(value), title: `${name}: ${word} ${fineAmount(value)}` }],
   });
   const spent = line('second', cost, 'cost');
   return { name, lines: what === 'route' ? [line('first', fees, 'fees'), spent] : [spent] };
@@ -142,7 +142,7 @@ const stages: Readonly<Record<string, string>> = {
 const ends: ReadonlySet<string> = new Set(['expired', 'bounced']);
 
 /** Progress of the month's payments. */
-export function funnelPart(answer: Answer): Part {
+export function funnelPart(answer: QuestionAnswer): ReportPart {
   const { rows } = answer;
   const of = (stage: string): string => rows.find((row) => row['stage'] === stage)?.['payments'] ?? '0';
   return {
@@ -194,7 +194,7 @@ const ages = [
 ] as const satisfies readonly (readonly [string, string, Tone])[];
 
 /** Held money that is not being refunded. */
-export function heldPart(answer: Answer): Part {
+export function heldPart(answer: QuestionAnswer): ReportPart {
   const { rows } = answer;
   return {
     id: 'held',
@@ -237,7 +237,7 @@ function heldBarOf(row: AnswerRow): BarMark {
 }
 
 /** Amounts paid out per day. */
-export function volumePart(answer: Answer): Part {
+export function volumePart(answer: QuestionAnswer): ReportPart {
   const { rows } = answer;
   const all = totalIn(rows, 'volume');
   return {

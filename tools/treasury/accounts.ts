@@ -4,7 +4,7 @@ import type { PayoutRail } from '../../commands/transferPorts.ts';
 import { type ChainId, chainOf, findChain } from '../../domain/chains.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import { formatAmount } from '../../domain/money.ts';
-import { familyOf } from '../../src/chains/families.ts';
+import { familyFor } from '../../src/chains/families.ts';
 import type { Core } from '../../src/core.ts';
 import { readNumberingAccounts } from '../../src/workers/payouts/numberingAccounts.ts';
 import { explainNoncesOf, loadTreasury, pausePayouts, resumePayouts } from '../../src/workers/treasury/account.ts';
@@ -57,7 +57,7 @@ async function holdings(rail: PayoutRail): Promise<Line> {
       symbol,
       formatAmount(tokens[address] ?? 0n, decimals),
     ]);
-    const coin = formatAmount(gas, familyOf(chain).coinDecimals);
+    const coin = formatAmount(gas, familyFor(chain).coinDecimals);
     const numbering = accounts && { 'numbering accounts': String(accounts.length) };
     return { coin, ...Object.fromEntries(held), 'mined nonce': String(mined), ...numbering };
   } catch {

@@ -8,7 +8,7 @@ import type { InForce } from '../../src/api/issueKey.ts';
 import type { SettingsReads } from '../../src/api/routes/settings.ts';
 import { pictureMax_bytes } from '../../src/images/accepted.ts';
 import { card, inside } from '../parts/boxes.ts';
-import { contrast, hexOf, inkOn, readableOn, readColour } from '../parts/colour.ts';
+import { colourHex, contrast, inkOn, readableOn, readColour } from '../parts/colour.ts';
 import { type FormState, fileField, postButton, problems, submit, textField } from '../parts/field.ts';
 import type { Frame } from '../parts/frame.ts';
 import { cut, html } from '../parts/html.ts';
@@ -117,19 +117,19 @@ function preview(text: string, name: string): VNode {
   return html`<div class="rows">${grounds.map(({ name: ground, paper, surface, ink }) => {
     const accent = readableOn(readColour(surface) ?? [], colour);
     const on = inkOn(accent);
-    const same = hexOf(accent) === hexOf(colour);
+    const same = colourHex(accent) === colourHex(colour);
     return html`<figure class="preview">
-      <svg viewBox="0 0 320 132" role="img" aria-label=${`A payment page ${ground}, with a button in ${hexOf(accent)}`}>
+      <svg viewBox="0 0 320 132" role="img" aria-label=${`A payment page ${ground}, with a button in ${colourHex(accent)}`}>
         <rect width="320" height="132" rx="12" fill=${paper} />
         <rect x="16" y="14" width="288" height="104" rx="10" fill=${surface} />
-        <rect x="30" y="28" width="22" height="22" rx="6" fill=${hexOf(accent)} />
-        <text x="41" y="44" text-anchor="middle" class="strong" fill=${hexOf(on)}>
+        <rect x="30" y="28" width="22" height="22" rx="6" fill=${colourHex(accent)} />
+        <text x="41" y="44" text-anchor="middle" class="strong" fill=${colourHex(on)}>
         ${Array.from(name)[0]?.toUpperCase()}</text>
         <text x="62" y="44" class="strong" fill=${ink}>${cut(name, 24)}</text>
-        <rect x="30" y="64" width="260" height="38" rx="9" fill=${hexOf(accent)} />
-        <text x="160" y="88" text-anchor="middle" class="strong" fill=${hexOf(on)}>Open in wallet</text>
+        <rect x="30" y="64" width="260" height="38" rx="9" fill=${colourHex(accent)} />
+        <text x="160" y="88" text-anchor="middle" class="strong" fill=${colourHex(on)}>Open in wallet</text>
       </svg>
-      <figcaption class="small muted">${ground}: <span class="mono">${hexOf(accent)}</span>
+      <figcaption class="small muted">${ground}: <span class="mono">${colourHex(accent)}</span>
       ${same ? ', as given' : ', a little changed so that it can be read'}; text on
       it ${contrast(accent, on).toFixed(1)} : 1</figcaption>
     </figure>`;

@@ -25,7 +25,7 @@ import type { Frames } from './frames.ts';
 import { type AnyForm, type AnyPage, form, page, type Shown, type Visit } from './page.ts';
 import { noSuchPage } from './router.ts';
 import { paidOutTo, settlementFirst } from './settlementFirst.ts';
-import type { SettlementWallet } from './settlementForm.ts';
+import type { WalletFields } from './settlementForm.ts';
 
 export interface CashbackModel extends Frame {
   readonly balance_cents: number;
@@ -36,7 +36,7 @@ export interface CashbackModel extends Frame {
   /** Newest first. */
   readonly movements: readonly CashbackMovement[];
   readonly form: FormState;
-  readonly settlement: SettlementWallet | null;
+  readonly settlement: WalletFields | null;
 }
 
 const dollars = (cents: number | bigint): string => formatAmount(BigInt(cents), centDecimals);

@@ -8,7 +8,7 @@ import { bdi, type Content, html } from '../parts/html.ts';
 import { icon } from '../parts/icon.ts';
 import { appPage, type Section } from '../parts/layout.ts';
 import { appPaths } from '../parts/paths.ts';
-import type { SettlementWallet } from './settlementForm.ts';
+import type { WalletFields } from './settlementForm.ts';
 import { walletPairs } from './settlementForm.ts';
 
 /** The action to confirm. */
@@ -27,11 +27,11 @@ export type Danger =
       readonly amount: string;
       /** Specific to this confirmation: a repeated one is the same withdrawal. */
       readonly withdrawalId: string;
-      readonly wallet: SettlementWallet;
+      readonly wallet: WalletFields;
     }
   | { readonly kind: 'rotateSecret' }
   | { readonly kind: 'removeWebhook'; readonly webhookUrl: string }
-  | { readonly kind: 'cancelSettlement'; readonly wallet: SettlementWallet; readonly effectiveAt: Instant };
+  | { readonly kind: 'cancelSettlement'; readonly wallet: WalletFields; readonly effectiveAt: Instant };
 
 export interface ConfirmModel extends Frame {
   readonly danger: Danger;

@@ -100,4 +100,4 @@ export const fields = <P extends Record<string, TSchema>>(properties: P) => Type
 export const noFields = fields({});
 
 /** Page to open after signing in. */
-export const Next = Type.Optional(entry(2_000));
+export const NextPath = Type.Optional(entry(2_000));

@@ -11,8 +11,8 @@ import type { AccessDeps } from '../../src/api/auth.ts';
 import { errorOfRefusal } from '../../src/api/errors.ts';
 import type { InForce } from '../../src/api/issueKey.ts';
 import { linkUrlOf } from '../../src/api/resource.ts';
-import type { LinkDeps } from '../../src/api/routes/links.ts';
-import { Cursor, Decimal, oneOf, Uuid } from '../../src/api/schemas/base.ts';
+import type { LinkRoutePorts } from '../../src/api/routes/links.ts';
+import { Decimal, oneOf, PageCursor, Uuid } from '../../src/api/schemas/base.ts';
 import { card, chip, empty, inside, notice, pairs } from '../parts/boxes.ts';
 import { amountText, chainName, onDay, when } from '../parts/cells.ts';
 import {
@@ -38,7 +38,7 @@ import type { Frames } from './frames.ts';
 import { type AnyForm, type AnyPage, form, page, type Shown, type Visit } from './page.ts';
 import { noSuchPage } from './router.ts';
 import { paidOutTo, settlementFirst } from './settlementFirst.ts';
-import type { SettlementWallet } from './settlementForm.ts';
+import type { WalletFields } from './settlementForm.ts';
 
 export interface LinksModel extends Frame {
   /** Newest first. */
@@ -85,7 +85,7 @@ const linkTable = ({ app, links }: LinksModel): VNode =>
     links.map((link) => [
       html`<a href=${appPaths(app.appId).link(link.linkId)}><strong>${bdi(nameOfLink(link))}</strong></a>`,
       linkChip(link),
-      sourceOf(link),
+      readLinkSource(link),
       onDay(link.createdAt),
       amountOf(link),
     ]),
@@ -97,7 +97,7 @@ export const nameOfLink = ({ title, linkId }: Pick<ListedLink, 'title' | 'linkId
 export const linkChip = ({ closedAt }: Pick<ListedLink, 'closedAt'>): VNode =>
   closedAt === null ? chip('ok', 'Open') : chip('idle', 'Closed');
 
-export const sourceOf = ({ source }: Pick<ListedLink, 'source'>): string =>
+export const readLinkSource = ({ source }: Pick<ListedLink, 'source'>): string =>
   source === null ? 'where the payer chooses' : `${source.tokenSymbol} on ${chainName(source.chainId)}`;
 
 export const amountOf = ({ amount, minAmount, maxAmount }: ListedLink): string =>
@@ -157,7 +157,7 @@ export const linkPage = (model: LinkModel): VNode => {
               'Amount',
               html`<span>${amountOf(link)}, ${link.type === 'exactOut' ? 'which you get; the payer pays the fee' : 'which the payer pays; the fee is part of it'}</span>`,
             ],
-            ['Paid', sourceOf(link)],
+            ['Paid', readLinkSource(link)],
             link.title === null ? null : ['Title', bdi(link.title)],
             link.description === null ? null : ['Description', bdi(link.description)],
             ['Made', when(link.createdAt)],
@@ -179,7 +179,7 @@ export interface NewReusableLinkModel extends Frame {
   /** Chains on which payers can pay. */
   readonly chains: readonly Chain[];
   /** Settlement wallet of the payments. Without one there can be no link. */
-  readonly settlement: SettlementWallet | null;
+  readonly settlement: WalletFields | null;
 }
 
 /** Creates a reusable link and leads to its page. POST: nonce, amount, minAmount, maxAmount, type, source, title, description. */
@@ -200,7 +200,7 @@ export const newReusableLinkPage = (model: NewReusableLinkModel): VNode =>
 
 const amountPattern = ' *[0-9]+([.][0-9]+)? *';
 
-function linkForm({ app, form, nonce, chains }: NewReusableLinkModel, settlement: SettlementWallet): VNode {
+function linkForm({ app, form, nonce, chains }: NewReusableLinkModel, settlement: WalletFields): VNode {
   const amount = { form, inputmode: 'decimal', maxlength: 20, pattern: amountPattern, optional: true } as const;
   return html`<form class="inside" method="post" action=${appPaths(app.appId).newReusableLink}>
     ${problems(form)}
@@ -236,7 +236,7 @@ const sourceOptions = (chains: readonly Chain[]): readonly Option[] => [
 
 /** Needs of the pages of reusable links. */
 export interface LinkPagesDeps extends Pick<AccessDeps, 'findApp'>, InForce {
-  readonly links: LinkDeps;
+  readonly links: LinkRoutePorts;
   readonly ids: Pick<Ids, 'eventId'>;
   readonly site: Site;
   readonly publicUrl: () => string;
@@ -256,7 +256,7 @@ const list = ({ links }: LinkPagesDeps, frames: Frames): AnyPage =>
   page({
     path,
     audience: 'owner',
-    query: fields({ cursor: Type.Optional(Cursor) }),
+    query: fields({ cursor: Type.Optional(PageCursor) }),
     async show(visit) {
       const { appId } = visit.visitor;
       const { cursor = null } = visit.query;

@@ -35,7 +35,7 @@ import { typeOptions } from './links.ts';
 import { type AnyForm, type AnyPage, form, page, type Shown, type Visit } from './page.ts';
 import { noSuchPage } from './router.ts';
 import { paidOutTo, settlementFirst } from './settlementFirst.ts';
-import type { SettlementWallet } from './settlementForm.ts';
+import type { WalletFields } from './settlementForm.ts';
 
 export interface NewLinkModel extends Frame {
   readonly form: FormState;
@@ -44,7 +44,7 @@ export interface NewLinkModel extends Frame {
   /** Chains on which the payer can pay. */
   readonly chains: readonly Chain[];
   /** Settlement wallet. A merchant app without one can make no payment; a wallet app states the receiver in the form. */
-  readonly settlement: SettlementWallet | null;
+  readonly settlement: WalletFields | null;
   /** True for a wallet app: each payment names its receiver. */
   readonly asksReceiver: boolean;
 }

@@ -70,7 +70,7 @@ export interface Page<A extends Audience = Audience, P extends TSchema = TSchema
   show(visit: Visit<A, Static<P>, Static<Q>>): Promise<PageAnswer>;
 }
 
-export interface Form<A extends Audience = Audience, P extends TSchema = TSchema, F extends TSchema = TSchema>
+export interface PageForm<A extends Audience = Audience, P extends TSchema = TSchema, F extends TSchema = TSchema>
   extends Common<A, P> {
   /** An object of texts. Empty fields are absent. */
   readonly fields: F;
@@ -96,7 +96,7 @@ export type AnyPage = Omit<Page, 'show'> & {
   readonly method: 'get';
   show(visit: Visit<Audience>): Promise<PageAnswer>;
 };
-export type AnyForm = Omit<Form, 'act' | 'again'> & {
+export type AnyForm = Omit<PageForm, 'act' | 'again'> & {
   readonly method: 'post';
   act(visit: Submitted<Audience, unknown, unknown>): Promise<PageAnswer | Refusal>;
   again(visit: Visit<Audience>, state: FormState): Promise<Shown | Leads>;
@@ -106,8 +106,9 @@ export type AnyForm = Omit<Form, 'act' | 'again'> & {
 export const page = <A extends Audience, P extends TSchema, Q extends TSchema>(definition: Page<A, P, Q>): AnyPage =>
   ({ method: 'get', ...definition }) as unknown as AnyPage;
 
-export const form = <A extends Audience, P extends TSchema, F extends TSchema>(definition: Form<A, P, F>): AnyForm =>
-  ({ method: 'post', ...definition }) as unknown as AnyForm;
+export const form = <A extends Audience, P extends TSchema, F extends TSchema>(
+  definition: PageForm<A, P, F>,
+): AnyForm => ({ method: 'post', ...definition }) as unknown as AnyForm;
 
 /**
  * Returns the actor of an event for the owner of an app. Reveals no other person's e-mail.

@@ -7,7 +7,7 @@ import type { Clock } from '../../commands/ports.ts';
 import type { RefundedPayment, Refunds } from '../../commands/refunds.ts';
 import { parseAsOf } from '../../domain/asOf.ts';
 import { isRefusal } from '../../domain/decider.ts';
-import type { Held } from '../../domain/payment/refundQuote.ts';
+import type { RefundableMoney } from '../../domain/payment/refundQuote.ts';
 import { type PaymentStatus, type PaymentView, paymentStatuses } from '../../domain/payment/view.ts';
 import { type Instant, parseInstant, plus } from '../../domain/time.ts';
 import type { PaymentFilter } from '../../queries/listPayments.ts';
@@ -18,7 +18,7 @@ import type { DeliveryRoutesDeps } from '../../src/api/routes/deliveries.ts';
 import type { MerchantRoutesDeps } from '../../src/api/routes/merchant.ts';
 import type { PaymentReads } from '../../src/api/routes/payments.ts';
 import type { ProofDeps } from '../../src/api/routes/proof.ts';
-import { Cursor, PaymentStatus as PaymentStatusSchema, Uuid } from '../../src/api/schemas/base.ts';
+import { PageCursor, PaymentStatus as PaymentStatusSchema, Uuid } from '../../src/api/schemas/base.ts';
 import { empty, wordOf } from '../parts/boxes.ts';
 import { type FormState, linkButton, selectField, submit, textField } from '../parts/field.ts';
 import type { Frame } from '../parts/frame.ts';
@@ -148,7 +148,7 @@ const filterFields = {
   from: Type.Optional(entry(10)),
   to: Type.Optional(entry(10)),
 };
-export const Filter = fields(filterFields);
+export const PaymentFilterFields = fields(filterFields);
 
 export const paymentPages = (deps: PaymentPagesDeps, frames: Frames): readonly AnyPage[] => [
   list(deps, frames),
@@ -161,7 +161,7 @@ const list = ({ listPayments, clock }: PaymentPagesDeps, frames: Frames): AnyPag
   page({
     path: '/dashboard/apps/{appId}/payments',
     audience: 'owner',
-    query: fields({ ...filterFields, cursor: Type.Optional(Cursor) }),
+    query: fields({ ...filterFields, cursor: Type.Optional(PageCursor) }),
     async show(visit) {
       const { appId } = visit.visitor;
       const { cursor = null, ...sent } = visit.query;
@@ -180,7 +180,7 @@ const csv = ({ exportPayments }: PaymentPagesDeps): AnyPage =>
   page({
     path: '/dashboard/apps/{appId}/payments.csv',
     audience: 'owner',
-    query: Filter,
+    query: PaymentFilterFields,
     stays: true,
     async show({ visitor: { appId }, query, gone }) {
       const { asked, filter } = filterOf(query);
@@ -196,7 +196,7 @@ async function hasAny(listPayments: PaymentPagesDeps['listPayments'], appId: str
 }
 
 /** Query and displayed form: an invalid day filters nothing, with an error. */
-export function filterOf({ q, status, from, to }: Static<typeof Filter>): {
+export function filterOf({ q, status, from, to }: Static<typeof PaymentFilterFields>): {
   readonly asked: Omit<PaymentFilter, 'appId' | 'limit'>;
   readonly filter: FormState;
 } {
@@ -290,7 +290,10 @@ function momentOf(text: string): Instant | undefined {
 }
 
 /** A failure to read held money must not hide the payment. */
-async function heldOf({ refunds }: Pick<PaymentPagesDeps, 'refunds'>, of: RefundedPayment): Promise<readonly Held[]> {
+async function heldOf(
+  { refunds }: Pick<PaymentPagesDeps, 'refunds'>,
+  of: RefundedPayment,
+): Promise<readonly RefundableMoney[]> {
   const payment = await refunds.payment(of);
   return payment ? refunds.held(payment) : [];
 }

@@ -7,7 +7,7 @@ import type { AskedRefund, RefundedPayment, Refunds } from '../../commands/refun
 import { chainOf } from '../../domain/chains.ts';
 import { isRefusal, type Refusal } from '../../domain/decider.ts';
 import { formatAmount } from '../../domain/money.ts';
-import type { Held, PricedRefund } from '../../domain/payment/refundQuote.ts';
+import type { PricedRefund, RefundableMoney } from '../../domain/payment/refundQuote.ts';
 import type { PaymentView, RefundStatus } from '../../domain/payment/view.ts';
 import type { Accounts, ToConfirm } from '../../src/accounts/accounts.ts';
 import { scopeOf } from '../../src/api/routes/refunds.ts';
@@ -37,7 +37,7 @@ import { askerOf, mailboxNote } from './signIn.ts';
 
 export interface RefundsModel extends Frame {
   readonly payment: PaymentView;
-  readonly held: readonly Held[];
+  readonly held: readonly RefundableMoney[];
   /** Page on which the payer sets a refund address. */
   readonly link: string | null;
 }
@@ -59,13 +59,13 @@ export function refundsCard(model: RefundsModel): VNode {
   );
 }
 
-const reasons: Readonly<Record<Held['reason'], string>> = {
+const reasons: Readonly<Record<RefundableMoney['reason'], string>> = {
   bounced: 'Ended without a payout',
   excess: 'More than was due',
   held: 'Did not count',
 };
 
-export const heldTable = (held: readonly Held[]): VNode =>
+export const heldTable = (held: readonly RefundableMoney[]): VNode =>
   table(
     'Held money',
     [
@@ -128,13 +128,13 @@ const refundTable = ({ payment, mode }: RefundsModel): VNode =>
 
 export interface RefundFormModel extends Frame {
   readonly paymentId: string;
-  readonly held: readonly Held[];
+  readonly held: readonly RefundableMoney[];
   /** Fields: scope, asset, amount, reason. */
   readonly form: FormState;
 }
 
 /** Form value: `8453 0x833…`. */
-export const assetValue = ({ chainId, token }: Pick<Held, 'chainId' | 'token'>): string =>
+export const assetValue = ({ chainId, token }: Pick<RefundableMoney, 'chainId' | 'token'>): string =>
   `${chainId} ${token.address}`;
 
 const scopes = [

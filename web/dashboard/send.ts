@@ -6,7 +6,7 @@ import { documentOf } from '../parts/html.ts';
 import { cookieText, noNotice, noticeCookie, type SetCookie } from './cookies.ts';
 import type { PageAnswer, Visit } from './page.ts';
 
-export const html = 'text/html; charset=utf-8';
+export const htmlType = 'text/html; charset=utf-8';
 
 /** @param visit its notice, if any, is displayed by the page */
 export async function sendPage(
@@ -18,12 +18,12 @@ export async function sendPage(
   if ('pieces' in answer) return sendPieces(request, response, answer);
   if ('to' in answer) {
     setCookies(response, [...(answer.set ?? []), ...(answer.told ? [noticeCookie(answer.told)] : [])]);
-    return send(response, { status: 303, body: '', type: html, headers: { Location: answer.to } });
+    return send(response, { status: 303, body: '', type: htmlType, headers: { Location: answer.to } });
   }
   if ('page' in answer) {
     setCookies(response, [...(answer.set ?? []), ...(visit?.flash ? [noNotice] : [])]);
     const { page, status = 200, headers = {} } = answer;
-    return send(response, { status, headers, body: documentOf(page), type: html });
+    return send(response, { status, headers, body: documentOf(page), type: htmlType });
   }
   send(response, answer);
 }

@@ -74,7 +74,7 @@ export const chooseAppPage = (model: ChooseAppModel): VNode => {
   );
 };
 
-export interface Session {
+export interface ListedSession {
   readonly sessionId: string;
   readonly startedAt: Instant;
   readonly lastSeenAt: Instant;
@@ -87,7 +87,7 @@ export interface Session {
 }
 
 export interface SessionsModel extends Outer {
-  readonly sessions: readonly Session[];
+  readonly sessions: readonly ListedSession[];
 }
 
 export const sessionsPage = (model: SessionsModel): VNode => {
@@ -114,7 +114,7 @@ export const sessionsPage = (model: SessionsModel): VNode => {
   );
 };
 
-const sessionTable = (sessions: readonly Session[]): VNode =>
+const sessionTable = (sessions: readonly ListedSession[]): VNode =>
   table(
     'Sessions',
     [

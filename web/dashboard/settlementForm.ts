@@ -11,13 +11,13 @@ import { bdi, html } from '../parts/html.ts';
 import { appPage } from '../parts/layout.ts';
 import { appPaths, paths } from '../parts/paths.ts';
 
-export type SettlementWallet = NonNullable<App['settlement']>;
+export type WalletFields = NonNullable<App['settlement']>;
 
 export interface SettlementModel extends Frame {
-  readonly current: SettlementWallet | null;
+  readonly current: WalletFields | null;
   /** A pending change. */
   readonly pending: {
-    readonly wallet: SettlementWallet;
+    readonly wallet: WalletFields;
     readonly effectiveAt: Instant;
     readonly requestedAt: Instant | null;
   } | null;
@@ -72,7 +72,7 @@ function changeText({ cooldown_hours, pending }: SettlementModel): string {
 }
 
 /** A wallet for comparison: chain, token, the address with emphasised ends. */
-export const walletPairs = ({ chainId, tokenSymbol, receiverAddress, receiverMemo }: SettlementWallet): VNode =>
+export const walletPairs = ({ chainId, tokenSymbol, receiverAddress, receiverMemo }: WalletFields): VNode =>
   pairs([
     ['Paid in', html`<strong>${tokenSymbol} on ${chainName(chainId)}</strong>`],
     ['Address', copyable(address(receiverAddress), receiverAddress, 'Address')],

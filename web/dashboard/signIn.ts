@@ -11,7 +11,7 @@ import { icon } from '../parts/icon.ts';
 import { outerPage } from '../parts/layout.ts';
 import { appPaths, paths } from '../parts/paths.ts';
 import { type Challenged, challengeCookie, challengeIn, type SetCookie } from './cookies.ts';
-import { entry, fields, Next, noFields } from './forms.ts';
+import { entry, fields, NextPath, noFields } from './forms.ts';
 import type { Frames } from './frames.ts';
 import { type AnyForm, type AnyPage, type Audience, form, type Leads, page, type Shown, type Visit } from './page.ts';
 
@@ -163,7 +163,7 @@ function asking({ accounts, site }: SignInPagesDeps, frames: Frames): readonly (
     page({
       path: paths.signIn,
       audience: 'anyone',
-      query: fields({ next: Next }),
+      query: fields({ next: NextPath }),
       show: async (visit) => {
         const next = ownPath(visit.query.next);
         return visit.visitor ? { to: orHome(next) } : shown(visit, emptyForm, next);
@@ -172,7 +172,7 @@ function asking({ accounts, site }: SignInPagesDeps, frames: Frames): readonly (
     form({
       path: paths.signIn,
       audience: 'anyone',
-      fields: fields({ email: entry(254), next: Next }),
+      fields: fields({ email: entry(254), next: NextPath }),
       async act(visit) {
         const { email, next } = visit.fields;
         const asked = await accounts.ask(email, askerOf(visit));
@@ -206,7 +206,7 @@ function proving({ accounts, clock, site }: SignInPagesDeps, frames: Frames): re
     form({
       path: paths.code,
       audience: 'anyone',
-      fields: fields({ code: entry(20), next: Next }),
+      fields: fields({ code: entry(20), next: NextPath }),
       async act(visit) {
         const challenged = challengeIn(visit.cookies);
         if (!challenged) return { to: paths.signIn };

@@ -1,7 +1,7 @@
 /** A payment's history in words. next.ts has the next steps. */
 import type { Money } from '../../queries/paymentFact.ts';
 import type { StoryEntry } from '../../queries/paymentStory.ts';
-import type { Step } from '../parts/boxes.ts';
+import type { StoryStep } from '../parts/boxes.ts';
 import {
   amountText,
   chainName,
@@ -19,7 +19,7 @@ import { type Content, html } from '../parts/html.ts';
 import { appPaths } from '../parts/paths.ts';
 
 /** @param appId app of the linked pages */
-export function storySteps(entries: readonly StoryEntry[], mode: Mode, appId: string): readonly Step[] {
+export function storySteps(entries: readonly StoryEntry[], mode: Mode, appId: string): readonly StoryStep[] {
   return entries.map((entry) => {
     const [title, detail, problem] = told(entry, mode, appId);
     return { stage: problem ? 'problem' : 'done', title, detail, at: entry.at };

@@ -10,7 +10,7 @@ import { errorOfRefusal } from '../../src/api/errors.ts';
 import type { InForce } from '../../src/api/issueKey.ts';
 import type { DeliveryRoutesDeps } from '../../src/api/routes/deliveries.ts';
 import type { SettingsReads } from '../../src/api/routes/settings.ts';
-import { Cursor } from '../../src/api/schemas/base.ts';
+import { PageCursor } from '../../src/api/schemas/base.ts';
 import { card, copyable, empty, inside, pairs, secretOnce } from '../parts/boxes.ts';
 import { when } from '../parts/cells.ts';
 import { emptyForm, type FormState, linkButton, postButton, problems, submit, textField } from '../parts/field.ts';
@@ -136,7 +136,7 @@ export function webhookPages(deps: WebhookPagesDeps, frames: Frames): readonly (
     page({
       path,
       audience: 'owner',
-      query: fields({ cursor: Type.Optional(Cursor) }),
+      query: fields({ cursor: Type.Optional(PageCursor) }),
       show: (visit) => listed(visit, { state: emptyForm, cursor: visit.query.cursor ?? null }),
     }),
     ...changingUrl(deps, frames, listed),

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { Marked, type Tokens } from 'marked';
-import type { Json } from '../../src/api/openapi/components.ts';
+import type { DocumentJson } from '../../src/api/openapi/components.ts';
 import { asOpenApi30 } from '../../src/api/openapi/version30.ts';
 import { type Answer, type AnyRoute, route } from '../../src/api/router.ts';
 import { documentOf } from '../parts/html.ts';
@@ -95,7 +95,7 @@ const cacheable = { 'Cache-Control': 'public, max-age=3600' };
 const resolve = createRequire(import.meta.url).resolve;
 
 /** @param document called once, at its first reader */
-export function documentationRoutes(document: () => Json): readonly AnyRoute[] {
+export function documentationRoutes(document: () => DocumentJson): readonly AnyRoute[] {
   const get = (path: string, handle: () => Promise<Answer>) =>
     route({
       method: 'get',
@@ -129,7 +129,7 @@ export function documentationRoutes(document: () => Json): readonly AnyRoute[] {
   ];
 }
 
-const jsonAnswer = (document: Json): Answer => ({
+const jsonAnswer = (document: DocumentJson): Answer => ({
   status: 200,
   type: 'application/json; charset=utf-8',
   body: JSON.stringify(document),

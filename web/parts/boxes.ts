@@ -61,7 +61,7 @@ const statuses: Readonly<Record<PaymentStatus, readonly [State, string]>> = {
   payment_refunded: ['idle', 'Refunded'],
 };
 
-export const stateOf = (status: PaymentStatus): State => statuses[status][0];
+export const chipStateOf = (status: PaymentStatus): State => statuses[status][0];
 export const wordOf = (status: PaymentStatus): string => statuses[status][1];
 export const statusChip = (status: PaymentStatus): VNode => chip(...statuses[status]);
 
@@ -101,7 +101,7 @@ export const copyable = (content: Content, text: string, what: string): VNode =>
   html`<span class="copyable"><span>${content}</span>${copyButton(text, what)}</span>`;
 
 /** done has happened, now is in progress, next will follow, problem has happened and needs a person. */
-export interface Step {
+export interface StoryStep {
   readonly stage: 'done' | 'now' | 'next' | 'problem';
   readonly title: Content;
   readonly detail?: Content;
@@ -111,7 +111,10 @@ export interface Step {
 const inEnglish = { done: 'Done: ', now: 'Now: ', next: 'To come: ', problem: 'Problem: ' } as const;
 
 /** A list of steps for payers and merchants. @param spoken text for screen readers before each step */
-export const steps = (list: readonly Step[], spoken: Readonly<Record<Step['stage'], string>> = inEnglish): VNode =>
+export const steps = (
+  list: readonly StoryStep[],
+  spoken: Readonly<Record<StoryStep['stage'], string>> = inEnglish,
+): VNode =>
   html`<ol class="way">${list.map(
     ({ stage, title, detail, at }) => html`<li class=${stage} aria-current=${stage === 'now' ? 'step' : undefined}>
       <span><span class="visually-hidden">${spoken[stage]}</span>${title}

@@ -130,7 +130,7 @@ export const silences: Readonly<Record<NonNullable<Delivery['error']>, string>> 
 };
 
 /** Display name of a payment: its order, its title, or the beginning of its id. */
-export const nameOf = ({ orderId, title, paymentId }: PaymentView): string =>
+export const paymentName = ({ orderId, title, paymentId }: PaymentView): string =>
   cut(orderId ?? title ?? paymentId.slice(0, 8), 80);
 
 /** Source and destination of the money. */

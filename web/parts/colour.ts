@@ -40,5 +40,5 @@ export function readableOn(ground: readonly number[], colour: readonly number[])
   return towards;
 }
 
-export const hexOf = (colour: readonly number[]): string =>
+export const colourHex = (colour: readonly number[]): string =>
   `#${colour.map((channel) => channel.toString(16).padStart(2, '0')).join('')}`;

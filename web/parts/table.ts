@@ -47,7 +47,7 @@ function cellOf(column: Column | undefined, cell: Content): VNode | null {
   return html`<td role="cell" class=${`${classes[column.kind]}${none ? ' none' : ''}`} data-head=${column.kind === 'detail' ? column.head : undefined}>${none ? null : cell}</td>`;
 }
 
-export interface Pages {
+export interface PagerModel {
   readonly path: string;
   /** Other parameters of the address. */
   readonly query?: Readonly<Record<string, string | null>>;
@@ -56,7 +56,7 @@ export interface Pages {
 }
 
 /** Links to the newest and to older entries. Null if everything is on one page. */
-export function pager({ path, query = {}, cursor, nextCursor }: Pages): VNode | null {
+export function pager({ path, query = {}, cursor, nextCursor }: PagerModel): VNode | null {
   if (cursor === null && nextCursor === null) return null;
   return html`<nav class="pager" aria-label="Pages">
     ${

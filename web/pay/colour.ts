@@ -1,5 +1,5 @@
 /** A merchant's colour as a separate stylesheet: the pages' policy allows no inline style. */
-import { hexOf, inkOn, readableOn, readColour } from '../parts/colour.ts';
+import { colourHex, inkOn, readableOn, readColour } from '../parts/colour.ts';
 import { html } from '../parts/html.ts';
 
 /** Card colours in look.css, light and dark. */
@@ -15,8 +15,8 @@ export function colourSheet(colour: string): string | null {
   const light = readableOn(surfaces.light, own);
   const dark = readableOn(surfaces.dark, own);
   return [
-    `:root{--accent:${hexOf(own)};--on-accent:${hexOf(inkOn(own))}}.mono b{color:${hexOf(light)}}`,
-    `@media (prefers-color-scheme:dark){:root{--accent:${hexOf(dark)};--on-accent:${hexOf(inkOn(dark))}}.mono b{color:${hexOf(dark)}}}`,
+    `:root{--accent:${colourHex(own)};--on-accent:${colourHex(inkOn(own))}}.mono b{color:${colourHex(light)}}`,
+    `@media (prefers-color-scheme:dark){:root{--accent:${colourHex(dark)};--on-accent:${colourHex(inkOn(dark))}}.mono b{color:${colourHex(dark)}}}`,
     '',
   ].join('\n');
 }

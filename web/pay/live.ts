@@ -20,7 +20,7 @@ export interface PayNewsDeps extends Pick<PayerReads, 'payerFacts'>, Pick<PayLin
 const retry_ms = 2_000;
 const heartbeat = ': here\n\n';
 
-export const livePage = (deps: PayNewsDeps): AnyPage =>
+export const payLivePage = (deps: PayNewsDeps): AnyPage =>
   page({
     path: '/pay/{secret}/live',
     audience: 'anyone',

@@ -1,7 +1,7 @@
 /** The payment page: one screen for each situation of its payer. */
 
 import type { VNode } from 'preact';
-import type { Held, SituationKind } from '../../domain/payment/situation.ts';
+import type { HeldMoney, SituationKind } from '../../domain/payment/situation.ts';
 import type { PaymentView, SourceView } from '../../domain/payment/view.ts';
 import { notice } from '../parts/boxes.ts';
 import { between, chainName, shortText } from '../parts/cells.ts';
@@ -52,7 +52,7 @@ export function titleOf(model: PayModel): string {
 }
 
 /** Head of a payment's page: its status in a few words, and the next step of the money. */
-export function asked(model: PayModel): VNode {
+export function statusHead(model: PayModel): VNode {
   const { situation } = model.facts;
   const sign = signs[situation.kind];
   return html`<section class="ask" id="asked" data-live="part">
@@ -127,7 +127,7 @@ function happened(model: PayModel): Content {
 }
 
 /** Held money that the headline does not mention. */
-const shownHeld = ({ facts: { situation } }: PayModel): readonly Held[] =>
+const shownHeld = ({ facts: { situation } }: PayModel): readonly HeldMoney[] =>
   situation.held.filter(({ reason }) => reason !== situation.kind);
 
 const heldMessages = {
@@ -138,9 +138,9 @@ const heldMessages = {
   wrongToken: 'heldWrongToken',
   wrongChain: 'heldWrongChain',
   otherSender: 'heldOtherSender',
-} as const satisfies Record<Held['reason'], string>;
+} as const satisfies Record<HeldMoney['reason'], string>;
 
-const heldText = (model: PayModel, { reason, amount, tokenSymbol, chainId }: Held): Content =>
+const heldText = (model: PayModel, { reason, amount, tokenSymbol, chainId }: HeldMoney): Content =>
   model.say(heldMessages[reason], {
     amount: sum(amount, tokenSymbol),
     chain: chainName(chainId),
@@ -223,7 +223,7 @@ export function payPage(model: PayModel): VNode {
       sites: model.sites,
     },
     html`<div class="card">
-      ${asked(model)}
+      ${statusHead(model)}
       ${payFrom(model)}
       ${countdown(model)}
       ${toPay(model)}

@@ -13,7 +13,7 @@ import { type AnyForm, type AnyPage, form, page, type Shown, type Visit } from '
 import { noSuchPage } from '../dashboard/router.ts';
 import { colourSheet } from './colour.ts';
 import { framing } from './framing.ts';
-import { livePage, type PayNewsDeps } from './live.ts';
+import { type PayNewsDeps, payLivePage } from './live.ts';
 import type { PayModel } from './model.ts';
 import { payPage } from './page.ts';
 import { payModelOf } from './payModel.ts';
@@ -89,7 +89,7 @@ export function payPages(deps: PayPagesDeps): readonly (AnyPage | AnyForm)[] {
       shown(deps, payPage, { ...visit, query: lang === undefined ? {} : { lang } }, true),
     ),
     ...refundForm(deps),
-    livePage(deps),
+    payLivePage(deps),
     embedScript(),
     page({
       path: '/colours/{file}',

@@ -4,7 +4,7 @@ import { returnUrlOf } from '../../domain/merchant/profile.ts';
 import type { PaymentView } from '../../domain/payment/view.ts';
 import type { PayerFacts } from '../../queries/payerFacts.ts';
 import { linkPath, logoPath, type PayLinkDeps, payPath } from '../../src/api/resource.ts';
-import type { LinkDeps } from '../../src/api/routes/links.ts';
+import type { LinkRoutePorts } from '../../src/api/routes/links.ts';
 import type { Visit } from '../dashboard/page.ts';
 import { noSuchPage } from '../dashboard/router.ts';
 import type { Site } from '../parts/frame.ts';
@@ -22,7 +22,7 @@ export interface PayerReads {
 
 /** Needs of the pages of one payment. */
 export interface PayModelDeps extends PayerReads, Pick<PayLinkDeps, 'paymentSecrets' | 'findProfile'> {
-  readonly links: LinkDeps;
+  readonly links: LinkRoutePorts;
   readonly site: Site;
   /** URL that opens a wallet to pay an amount in whole tokens; null for a payment without one. */
   readonly walletLink: (payment: PaymentView, amount: string | null) => string | null;

@@ -1,7 +1,7 @@
 /** Progress of the money for its payer: sent, final, paid out. */
 import type { VNode } from 'preact';
 import type { PaymentTransaction } from '../../domain/payment/transactions.ts';
-import { type Step, steps } from '../parts/boxes.ts';
+import { type StoryStep, steps } from '../parts/boxes.ts';
 import { chainName, explorerUrl, shortText } from '../parts/cells.ts';
 import { type Content, html } from '../parts/html.ts';
 import { type PayModel, shopName } from './model.ts';
@@ -29,7 +29,7 @@ export function story(model: PayModel): VNode {
 const spaced = <K extends string>(words: Readonly<Record<K, string>>): Readonly<Record<K, string>> =>
   Object.fromEntries(Object.entries<string>(words).map(([stage, word]) => [stage, `${word} `])) as Record<K, string>;
 
-function stepsOf(model: PayModel): readonly Step[] {
+function stepsOf(model: PayModel): readonly StoryStep[] {
   const { payment, situation, transactions } = model.facts;
   const counted = transactions.filter(
     ({ kind, standing, status }) => kind === 'payin' && standing === 'counted' && status !== 'orphaned',
@@ -59,7 +59,7 @@ export function seen(
     : html`<a href=${url} rel="noopener noreferrer" target="_blank">${hash}<span class="visually-hidden"> ${say.text('seeWhat', { what })}</span></a>`;
 }
 
-function sentStep(model: PayModel, transaction: PaymentTransaction): Step {
+function sentStep(model: PayModel, transaction: PaymentTransaction): StoryStep {
   const { say } = model;
   const { amount, tokenSymbol, fromAddress } = transaction;
   return {
@@ -71,7 +71,7 @@ function sentStep(model: PayModel, transaction: PaymentTransaction): Step {
   };
 }
 
-function finalStep({ say, facts }: PayModel): Step {
+function finalStep({ say, facts }: PayModel): StoryStep {
   const { situation, payment } = facts;
   const chain = chainName(payment.sourceChainId);
   const { depth } = situation;
@@ -88,7 +88,7 @@ function finalStep({ say, facts }: PayModel): Step {
   };
 }
 
-function payoutStep(model: PayModel, chainId: number): Step {
+function payoutStep(model: PayModel, chainId: number): StoryStep {
   const { say, facts } = model;
   const { kind } = facts.situation;
   const merchant = shopName(model);

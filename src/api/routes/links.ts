@@ -12,7 +12,6 @@ import { type Answer, type AnyRoute, ok, route } from '../router.ts';
 import {
   ChainId,
   ChainIdInput,
-  Cursor,
   closed,
   DecimalOrNull,
   DisplayText,
@@ -20,6 +19,7 @@ import {
   NullableText,
   oneOf,
   orNull,
+  PageCursor,
   Time,
   TimeOrNull,
   TokenSymbol,
@@ -36,7 +36,7 @@ const LinkType = oneOf(linkTypes, {
   description: 'exactOut: the amount is what you get, the payer pays the fee. exactIn: it is what the payer pays.',
 });
 
-export const LinksQuery = Type.Object({ limit: limit('links'), cursor: Optional(Cursor) }, closed);
+export const LinksQuery = Type.Object({ limit: limit('links'), cursor: Optional(PageCursor) }, closed);
 
 /** No pattern: a malformed id is answered like an unknown link. */
 export const LinkPath = Type.Object({ id: Type.String({ description: 'The link’s id.' }) }, closed);
@@ -96,7 +96,7 @@ const base = '/merchant-api/me/links';
 const errors = ['invalidRequest', 'unauthenticated', 'forbidden'] as const;
 
 /** Reusable payment links. */
-export interface LinkDeps extends ManageLinks {
+export interface LinkRoutePorts extends ManageLinks {
   /** Reads the log, so a link that was closed a moment ago is closed. Null for an unknown id. */
   readonly find: (linkId: string) => Promise<Link | null>;
   /** An app's links, newest first. */
@@ -108,7 +108,7 @@ export interface LinkDeps extends ManageLinks {
 
 /** Needs of the routes of reusable payment links. */
 export interface LinkRoutesDeps extends InForce {
-  readonly links: LinkDeps;
+  readonly links: LinkRoutePorts;
   readonly publicUrl: () => string;
 }
 

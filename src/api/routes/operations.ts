@@ -5,7 +5,7 @@ import { type Answer, type AnyRoute, ok, route } from '../router.ts';
 import { HealthResponse, ReadinessResponse } from '../schemas/responses.ts';
 
 /** Returns one result for all calls within its life, including those during its computation. A failure is not cached. */
-export function asked<V>(
+export function memoizeFor<V>(
   ask: () => Promise<V>,
   { clock, life_ms }: { readonly clock: Pick<Clock, 'now'>; readonly life_ms: number },
 ): () => Promise<V> {
@@ -68,7 +68,8 @@ export interface OperationRoutesDeps extends ReadinessDeps {
   readonly metrics: () => Promise<string>;
 }
 
-const sharedReadiness = ({ readiness, clock }: ReadinessDeps) => asked(readiness, { clock, life_ms: readinessLife_ms });
+const sharedReadiness = ({ readiness, clock }: ReadinessDeps) =>
+  memoizeFor(readiness, { clock, life_ms: readinessLife_ms });
 
 /** Public probes: status without reasons. */
 export function publicOperationRoutes(deps: ReadinessDeps): readonly AnyRoute[] {

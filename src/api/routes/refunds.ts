@@ -3,7 +3,7 @@ import { findChain, tokenAt } from '../../../domain/chains.ts';
 import { isRefusal, type Refusal, refuse } from '../../../domain/decider.ts';
 import { formatAmount, parseAmount } from '../../../domain/money.ts';
 import type { RefundOrder } from '../../../domain/payment/refundOrder.ts';
-import type { Held } from '../../../domain/payment/refundQuote.ts';
+import type { RefundableMoney } from '../../../domain/payment/refundQuote.ts';
 import { refundResource, refundView, refundViews } from '../../../domain/payment/view.ts';
 import { paymentIdIn } from '../../../queries/getPayment.ts';
 import { type AnyRoute, ok, route } from '../router.ts';
@@ -82,7 +82,7 @@ function asked(id: string, appId: string): RefundedPayment | undefined {
   return paymentId === undefined ? undefined : { paymentId, appId };
 }
 
-export const heldMoney = ({ reason, chainId, token, amount, proven, networkFee }: Held) => ({
+export const heldMoney = ({ reason, chainId, token, amount, proven, networkFee }: RefundableMoney) => ({
   reason,
   chainId: String(chainId),
   tokenSymbol: token.symbol,

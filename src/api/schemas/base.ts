@@ -91,7 +91,7 @@ export const appIdPattern = '^(merchant|wallet)_[a-z0-9]([a-z0-9_-]{0,46}[a-z0-9
 export const AppId = string({ pattern: appIdPattern, description: 'of the form merchant_<slug> or wallet_<slug>' });
 
 /** `nextCursor` of a list: base64url of a time, a space and a payment's id. */
-export const Cursor = string({
+export const PageCursor = string({
   title: 'PageCursor',
   pattern: '^[A-Za-z0-9_-]{82}$',
   description: 'the nextCursor of a former answer',

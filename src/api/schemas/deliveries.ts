@@ -1,7 +1,7 @@
 /** Requests and answers of webhook deliveries. */
 import Type, { type Static } from 'typebox';
 import { deliveryKinds, webhookErrors } from '../../../domain/webhook.ts';
-import { Cursor, closed, NullableText, oneOf, orNull, Time, TimeOrNull, Uuid, WebhookEventType } from './base.ts';
+import { closed, NullableText, oneOf, orNull, PageCursor, Time, TimeOrNull, Uuid, WebhookEventType } from './base.ts';
 import { limit } from './queries.ts';
 import { WebhookPayment } from './responses.ts';
 
@@ -13,7 +13,12 @@ const DeliveryStatus = oneOf(['delivered', 'exhausted'], {
 });
 
 export const DeliveriesQuery = Shape(
-  { limit: limit('deliveries'), cursor: Optional(Cursor), paymentId: Optional(Uuid), status: Optional(DeliveryStatus) },
+  {
+    limit: limit('deliveries'),
+    cursor: Optional(PageCursor),
+    paymentId: Optional(Uuid),
+    status: Optional(DeliveryStatus),
+  },
   closed,
 );
 export type DeliveriesQuery = Static<typeof DeliveriesQuery>;
@@ -66,7 +71,7 @@ export const WebhookDelivery = Shape(deliveryProperties, {
 });
 
 export const DeliveriesResponse = Shape(
-  { data: List(WebhookDelivery), hasMore: Type.Boolean(), nextCursor: orNull(Cursor) },
+  { data: List(WebhookDelivery), hasMore: Type.Boolean(), nextCursor: orNull(PageCursor) },
   { title: 'DeliveriesResponse', description: 'Newest first. Send nextCursor as cursor to read on; null at the end.' },
 );
 

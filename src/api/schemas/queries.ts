@@ -2,11 +2,11 @@
 import Type, { type Static } from 'typebox';
 import {
   AsOfSent,
-  Cursor,
   closed,
   Identifier,
   OrdinalSent,
   oneOf,
+  PageCursor,
   PaymentStatus,
   StatsPeriod,
   TimeSent,
@@ -52,7 +52,7 @@ const Search = Type.Unsafe<string>({
 export const ListQuery = Type.Object(
   {
     limit: limit('payments'),
-    cursor: Optional(Cursor),
+    cursor: Optional(PageCursor),
     status: Optional(PaymentStatus),
     orderId: Optional(Identifier),
     search: Optional(Search),

@@ -3,7 +3,6 @@ import Type, { type Static } from 'typebox';
 import {
   AppId,
   ChainId,
-  Cursor,
   Decimal,
   DecimalOrNull,
   IdentifierOrNull,
@@ -12,6 +11,7 @@ import {
   Ordinal,
   oneOf,
   orNull,
+  PageCursor,
   PaymentErrorCode,
   PaymentStatus,
   PaymentType,
@@ -174,7 +174,7 @@ export const PaymentListResponse = Shape(
   {
     data: List(PaymentResponse),
     hasMore: Type.Boolean(),
-    nextCursor: orNull(Cursor),
+    nextCursor: orNull(PageCursor),
   },
   { title: 'PaymentListResponse', description: 'Newest first. Send nextCursor as cursor to read on; null at the end.' },
 );

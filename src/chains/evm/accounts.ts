@@ -17,7 +17,7 @@ export const transactionOf = (node: EvmNode, hash: string): Promise<Transaction 
   ask(node, 'eth_getTransactionByHash', [hash], (answer) => optional(answer, toTransaction));
 
 /** Transactions that the node has, in the order of the hashes. */
-export const transactionsOf = (
+export const transactionsByHash = (
   node: EvmNode,
   hashes: readonly string[],
 ): Promise<readonly (Transaction | undefined)[]> =>

@@ -1,7 +1,7 @@
 /** Effects of a transaction on an account, from the transaction and its receipt. */
 import { isAddressEqual } from 'viem';
 import { type Chain, tokenAt } from '../../../domain/chains.ts';
-import { type Change, coin } from '../ports.ts';
+import { type BalanceChange, coin } from '../ports.ts';
 import type { Transaction } from './accounts.ts';
 import { addressIn, checksummed } from './addresses.ts';
 import { type RawLog, type Receipt, transferTopic } from './reads.ts';
@@ -19,26 +19,26 @@ export function changesIn(
   account: string,
   transaction: Transaction,
   { succeeded, logs }: Receipt,
-): readonly Change[] {
+): readonly BalanceChange[] {
   if (!succeeded) return [];
   const own = transaction.from.toLowerCase() === account.toLowerCase();
   const tokens = logs.flatMap((log) => {
     const asset =
       tokenAt(chain, log.address)?.address ?? (own ? checksummed(log.address.slice(2).toLowerCase()) : null);
-    return asset === null ? [] : movedIn(log, asset, account);
+    return asset === null ? [] : changeInLog(log, asset, account);
   });
   return [...coinIn(account, transaction), ...tokens];
 }
 
 /** Movement of an account in a log; nothing if the log is no token transfer from or to it. */
-export function movedIn(log: RawLog, asset: string, account: string): readonly Change[] {
+export function changeInLog(log: RawLog, asset: string, account: string): readonly BalanceChange[] {
   const [topic, from, to, more] = log.topics;
   const isTransfer = topic === transferTopic && from && to && !more && log.data.length === 66;
   if (!isTransfer || log.removed || isAddressEqual(log.address, systemAddress)) return [];
   return moved(account, { asset, from: addressIn(from), to: addressIn(to), amount: BigInt(log.data) });
 }
 
-function coinIn(account: string, { from, to, value_wei }: Transaction): readonly Change[] {
+function coinIn(account: string, { from, to, value_wei }: Transaction): readonly BalanceChange[] {
   const spelled = (address: string) => checksummed(address.slice(2).toLowerCase());
   return moved(account, {
     asset: coin,
@@ -57,7 +57,7 @@ interface Move {
 }
 
 /** An account's payment to itself changes nothing. */
-function moved(account: string, { asset, from, to, amount }: Move): readonly Change[] {
+function moved(account: string, { asset, from, to, amount }: Move): readonly BalanceChange[] {
   if (amount === 0n || from === to) return [];
   if (from === account) return [{ asset, amount: -amount, counterparty: to }];
   return to === account ? [{ asset, amount, counterparty: from }] : [];

@@ -17,7 +17,7 @@ export type FinalityTag = 'safe' | 'finalized';
  * Condition of finality: a number of blocks on top, the node's tag, or both. `after_ms`: the newest block's time is that much later;
  * `atLeast` is then the number of blocks in that time at the catalogue's pace, so a slow chain is no less deep.
  */
-export type Depth =
+export type FinalityDepth =
   | number
   | FinalityTag
   | { readonly tag?: FinalityTag; readonly atLeast: number; readonly after_ms?: number };
@@ -40,7 +40,11 @@ export interface EvmChainConfig {
   /** In order of preference. They may contain API keys and are never logged. */
   readonly rpcUrls: readonly string[];
   readonly agree: Agree;
-  readonly depths: { readonly final: Depth; readonly finalLarge: Depth; readonly payout: Depth };
+  readonly depths: {
+    readonly final: FinalityDepth;
+    readonly finalLarge: FinalityDepth;
+    readonly payout: FinalityDepth;
+  };
   /** Payins from this many whole tokens wait for `finalLarge`. */
   readonly largeFrom_usd: number;
   /** Maximum amount confirmed before `finalLarge`; payins beyond it wait. */
@@ -59,13 +63,17 @@ const gwei = 1_000_000_000n;
 const milliGwei = gwei / 1_000n;
 
 /** Depth as chain time on top of a block. */
-export const after = (chainId: EvmChainId, after_ms: number, tag?: FinalityTag): Depth => ({
+export const after = (chainId: EvmChainId, after_ms: number, tag?: FinalityTag): FinalityDepth => ({
   atLeast: Math.ceil(after_ms / chainOf(chainId).block_ms),
   after_ms,
   ...(tag && { tag }),
 });
 
-const depths = (final: Depth, finalLarge: Depth, payout: Depth = final) => ({ final, finalLarge, payout });
+const depths = (final: FinalityDepth, finalLarge: FinalityDepth, payout: FinalityDepth = final) => ({
+  final,
+  finalLarge,
+  payout,
+});
 const fees = (
   max_gwei: bigint,
   minTip_milliGwei: bigint,

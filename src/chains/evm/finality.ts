@@ -1,6 +1,6 @@
 /** Depth at which a block is final: by its chain's time, by a node's tag, or by the blocks on top of it. */
 import { lower } from '../../lib/inParallel.ts';
-import type { Depth, FinalityTag } from './config.ts';
+import type { FinalityDepth, FinalityTag } from './config.ts';
 import { type Header, knownHeader } from './reads.ts';
 import type { EvmNode } from './rpc.ts';
 
@@ -10,23 +10,23 @@ interface Parts {
   readonly after_ms: number;
 }
 
-function partsOf(depth: Depth): Parts {
+function partsOf(depth: FinalityDepth): Parts {
   if (typeof depth === 'number') return { tag: undefined, atLeast: BigInt(depth), after_ms: 0 };
   if (typeof depth === 'string') return { tag: depth, atLeast: 0n, after_ms: 0 };
   return { tag: depth.tag, atLeast: BigInt(depth.atLeast), after_ms: depth.after_ms ?? 0 };
 }
 
 /** Tag of a depth; undefined for none. */
-export const tagOf = (depth: Depth): FinalityTag | undefined => partsOf(depth).tag;
+export const finalityTagOf = (depth: FinalityDepth): FinalityTag | undefined => partsOf(depth).tag;
 
 /** Number of blocks on top that make a block final; null if a tag decides. */
-export function blocksOnTop(depth: Depth): number | null {
+export function blocksOnTop(depth: FinalityDepth): number | null {
   const { tag, atLeast } = partsOf(depth);
   return tag === undefined ? Number(atLeast) : null;
 }
 
 /** Known blocks of a node, without a call. */
-export interface Seen {
+export interface KnownBlocks {
   readonly tagged?: ReadonlyMap<FinalityTag, Header>;
   /** Newest known block at or below this height with a time of `before_s` or earlier; undefined if none is known nearby. */
   readonly aged?: (atMost: bigint, before_s: number) => Header | undefined;
@@ -38,7 +38,12 @@ export interface Seen {
  * @param head the node's newest block
  * @throws RpcFailed if the node lacks the tag
  */
-export async function finalHeight(node: EvmNode, head: Header, depth: Depth, seen: Seen = {}): Promise<bigint> {
+export async function finalHeight(
+  node: EvmNode,
+  head: Header,
+  depth: FinalityDepth,
+  seen: KnownBlocks = {},
+): Promise<bigint> {
   const { tag, atLeast, after_ms } = partsOf(depth);
   const deep = head.number - atLeast;
   const height = tag ? lower(deep, (seen.tagged?.get(tag) ?? (await knownHeader(node, tag))).number) : deep;

@@ -79,8 +79,8 @@ export function depositAddresses(treasury: Address): (salt: Uint8Array) => Addre
   return (salt) => {
     const preimage = template.slice();
     preimage.set(salt, saltAt);
-    return checksummed(hexOf(keccak(preimage)).slice(-40));
+    return checksummed(hexOfBytes(keccak(preimage)).slice(-40));
   };
 }
 
-export const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes.buffer).toString('hex');
+export const hexOfBytes = (bytes: Uint8Array): string => Buffer.from(bytes.buffer).toString('hex');

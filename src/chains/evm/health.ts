@@ -8,7 +8,7 @@ import { ask, askEach, text } from '../node/jsonRpc.ts';
 import { type MethodProbe, tryMethods } from '../node/tryMethods.ts';
 import { simulate, suggestedTip } from './accounts.ts';
 import type { EvmChainConfig, EvmChainId, FinalityTag } from './config.ts';
-import { tagOf } from './finality.ts';
+import { finalityTagOf } from './finality.ts';
 import { deployer } from './forwarder.ts';
 import { header, knownHeader, transferLogs } from './reads.ts';
 import { type EvmNode, type EvmRpc, RpcFailed } from './rpc.ts';
@@ -87,7 +87,7 @@ async function genesisOf(node: EvmNode): Promise<string> {
 
 /** Deepest tag of the passes. */
 function deepestTag(depths: EvmChainConfig['depths']): FinalityTag | null {
-  const tags = [depths.final, depths.finalLarge].map(tagOf);
+  const tags = [depths.final, depths.finalLarge].map(finalityTagOf);
   return tags.find((tag) => tag === 'finalized') ?? tags.find((tag) => tag !== undefined) ?? null;
 }
 

@@ -10,12 +10,12 @@ import { higher, inParallel, lower } from '../../lib/inParallel.ts';
 import { type BlockRange, type Happened, type HappenedIn, readPage } from '../historyPages.ts';
 import { agreedStanding } from '../money/standing.ts';
 import {
+  type AccountBalances,
   type AccountHistory,
   type AccountTransaction,
   coin,
   type HistoryAsked,
   type HistoryPage,
-  type Standing,
 } from '../ports.ts';
 import {
   coinBalance,
@@ -27,9 +27,9 @@ import {
   topicOf,
   transactionOf,
   transactionsAt,
-  transactionsOf,
+  transactionsByHash,
 } from './accounts.ts';
-import { changesIn, movedIn } from './changes.ts';
+import { changeInLog, changesIn } from './changes.ts';
 import type { EvmChainConfig } from './config.ts';
 import { finalHeight } from './finality.ts';
 import { callsAtOnce } from './payins/blocks.ts';
@@ -107,7 +107,7 @@ async function hiddenIn(
   { first, end, logged }: Nonces & { readonly logged: readonly Happened[] },
 ): Promise<HappenedIn> {
   const isOwn = ({ from }: Transaction) => from.toLowerCase() === account.toLowerCase();
-  const shown = await transactionsOf(
+  const shown = await transactionsByHash(
     node,
     logged.map(({ hash }) => hash),
   );
@@ -133,7 +133,7 @@ async function blockOf(node: EvmNode, account: string, nonce: bigint, { from, to
   return low;
 }
 
-export interface Moved {
+export interface DepositTransaction {
   readonly address: string;
   /** Without sender and cost: a deposit sends no transactions. */
   readonly transaction: AccountTransaction;
@@ -149,7 +149,7 @@ export async function* transfersOfMany(
   addresses: readonly string[],
   { from, to }: BlockRange,
   signal: AbortSignal,
-): AsyncGenerator<Moved> {
+): AsyncGenerator<DepositTransaction> {
   let width = span;
   for (let first = from; first <= to; ) {
     const last = lower(to, first + width - 1n);
@@ -170,7 +170,7 @@ async function searched(
   chain: Chain,
   addresses: readonly string[],
   range: BlockRange,
-): Promise<readonly Moved[] | 'tooMuch'> {
+): Promise<readonly DepositTransaction[] | 'tooMuch'> {
   const tokens = chain.tokens.map(({ address }) => address);
   try {
     const { logs, broken } = await logsOfAccounts(node, addresses, tokens, range);
@@ -194,7 +194,7 @@ async function inTransactions(
   chain: Chain,
   addresses: readonly string[],
   logs: readonly RawLog[],
-): Promise<readonly Moved[]> {
+): Promise<readonly DepositTransaction[]> {
   const spelled = new Map(addresses.map((address) => [topicOf(address) as string, address]));
   const times = new Map<bigint, number>();
   for (const { blockNumber, blockTime_s } of logs)
@@ -210,7 +210,9 @@ async function inTransactions(
     );
     return [...concerned].flatMap((address) => {
       if (address === undefined) return [];
-      const changes = own.flatMap((log) => movedIn(log, tokenAt(chain, log.address)?.address ?? log.address, address));
+      const changes = own.flatMap((log) =>
+        changeInLog(log, tokenAt(chain, log.address)?.address ?? log.address, address),
+      );
       const place = { txHash, blockNumber, blockHash, time };
       return [{ address, transaction: { ...place, nonce: null, outgoing: false, succeeded: true, fee: 0n, changes } }];
     });
@@ -256,7 +258,11 @@ export function createEvmHistory({ chainId, depths, rangeBlocksMax }: Config, an
   };
 
   /** @throws RpcFailed also if a fork happens between the calls */
-  async function standingIn(node: EvmNode, account: Address, { number, hash, time_s }: Header): Promise<Standing> {
+  async function standingIn(
+    node: EvmNode,
+    account: Address,
+    { number, hash, time_s }: Header,
+  ): Promise<AccountBalances> {
     const [sent, held, ...amounts] = await Promise.all([
       nonceAt(node, account, number),
       coinBalance(node, account, number),
@@ -275,7 +281,7 @@ export function createEvmHistory({ chainId, depths, rangeBlocksMax }: Config, an
     transfersOf: (addresses, range, signal) =>
       transfersOfMany({ chain, span: BigInt(rangeBlocksMax) }, rpc, addresses, range, signal),
     withNonce: (asked, signal) =>
-      rpc.first(async (node) => {
+      rpc.firstAnswer(async (node) => {
         const noted = await lookUp(node, asked, await knownHeader(node, 'latest'));
         return noted?.use && read(node, asked.account, noted.use.hash);
       }, signal),

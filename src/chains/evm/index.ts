@@ -6,11 +6,11 @@ import type { ChainSettings, DepthSetting } from '../settings.ts';
 import { canonicalEvmAddress, canonicalEvmHash } from './addresses.ts';
 import {
   after,
-  type Depth,
   defaultEvmChainConfig,
   type EvmChainConfig,
   type EvmChainId,
   exposureFor,
+  type FinalityDepth,
   feesOf,
   isEvmChain,
 } from './config.ts';
@@ -101,7 +101,7 @@ function evmConfig(setting: ChainSettings, defaults: EvmChainConfig): EvmChainCo
   };
 }
 
-function depthOf(chainId: EvmChainId, { blocks, tag, after_ms }: DepthSetting): Depth {
+function depthOf(chainId: EvmChainId, { blocks, tag, after_ms }: DepthSetting): FinalityDepth {
   if (after_ms !== undefined) return after(chainId, after_ms, tag ?? undefined);
   if (tag === null) return blocks;
   return blocks > 0 ? { tag, atLeast: blocks } : tag;

@@ -61,7 +61,7 @@ export function createEvmAcceptance({ chainId, rpcUrls, lines }: AcceptanceConfi
     const args = [hashMessage(text), signature as Hex] as const;
     const data = encodeFunctionData({ abi: erc1271, functionName: 'isValidSignature', args });
     try {
-      const said = await rpc.every((node) => accepts(node, contract, data));
+      const said = await rpc.all((node) => accepts(node, contract, data));
       return said.every(Boolean);
     } catch (error) {
       if (!(error instanceof ChainUnavailable)) throw error;

@@ -1,5 +1,5 @@
 import type { Reader } from '../../environment/reader.ts';
-import { readAccount, type Treasury } from '../treasury.ts';
+import { readTreasuryAccount, type Treasury } from '../treasury.ts';
 import { checksummed } from './addresses.ts';
 import { accountOf } from './signer/signer.ts';
 
@@ -23,7 +23,7 @@ export function readEvmTreasury(read: Reader, production: boolean): Treasury | n
   const stated = read.matching(names.address, /^0x[0-9a-fA-F]{40}$/, 'an EVM address');
   const key = read.hex(names.key, /^0x[0-9a-f]{64}$/, '0x and 64 hex digits');
   const spelled = stated && checksummed(stated.slice(2).toLowerCase());
-  const treasury = readAccount(read, names, { stated: spelled, key, accountOf });
+  const treasury = readTreasuryAccount(read, names, { stated: spelled, key, accountOf });
   const known = production && treasury !== null && developmentAccounts.has(treasury.address.toLowerCase());
   read.check(!known, 'the treasury is a well-known development account: anybody can spend from it');
   return treasury;

@@ -3,7 +3,7 @@ import { parseAmount } from '../../../domain/money.ts';
 import type { PaymentView } from '../../../domain/payment/view.ts';
 import { networkId } from './config.ts';
 
-export type Asked = Pick<PaymentView, 'sourceChainId' | 'sourceTokenAddress' | 'depositAddress'>;
+export type WalletLinkRequest = Pick<PaymentView, 'sourceChainId' | 'sourceTokenAddress' | 'depositAddress'>;
 
 /**
  * Link to call `transfer` of the token (ERC-681, eips.ethereum.org), for a wallet or a QR code. Null if the payer chooses the amount:
@@ -12,7 +12,7 @@ export type Asked = Pick<PaymentView, 'sourceChainId' | 'sourceTokenAddress' | '
  * @param amount in whole tokens
  */
 export function evmWalletLink(
-  { sourceChainId, sourceTokenAddress, depositAddress }: Asked,
+  { sourceChainId, sourceTokenAddress, depositAddress }: WalletLinkRequest,
   amount: string | null,
 ): string | null {
   const token = tokenAt(chainOf(sourceChainId), sourceTokenAddress);

@@ -14,11 +14,11 @@ import type { CanReceive } from '../ports.ts';
 export type Obstacle = (
   node: ChainNode,
   token: Token,
-  receiver: Receiver,
+  receiver: CheckedReceiver,
   amount: bigint | null,
 ) => Promise<Refusal | undefined>;
 
-export interface Receiver {
+export interface CheckedReceiver {
   readonly address: string;
   readonly memo: string | null;
 }

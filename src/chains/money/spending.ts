@@ -139,7 +139,7 @@ export interface SpendingLimits {
  * @returns the function that counts it once it is signed
  * @throws SigningRefused perTransfer, perHour, appPerHour, coinPerHour
  */
-export type Spending = (unsigned: Unsigned, purpose: SigningPurpose, coin?: bigint) => () => void;
+export type CheckSpending = (unsigned: Unsigned, purpose: SigningPurpose, coin?: bigint) => () => void;
 
 /**
  * Sums the signatures of the last hour. A nonce of an account counts once, however often it is signed; without nonces, a purpose does.
@@ -149,7 +149,7 @@ export function createSpending(
   limits: SpendingLimits,
   clock: Pick<Clock, 'now'>,
   lately: SpentLately = createSpentLately(),
-): Spending {
+): CheckSpending {
   const mostAtOnce = inMicroUsd(limits.perTransfer_usd);
   return (unsigned, { kind, reference, appId = null }, coin = 0n) => {
     const now_ms = epochMs(clock.now());
@@ -285,7 +285,7 @@ export function checkCoinFloat(
   held: bigint,
   treasury: string,
   order: TransferOrder,
-  { most }: Pick<Fee, 'most'>,
+  { most }: Pick<MaximumFee, 'most'>,
 ): void {
   const fees = most * reserve;
   checkFloat(held > fees ? held - fees : 0n, treasury, order);
@@ -294,7 +294,7 @@ export function checkCoinFloat(
 /** The coin must pay for two transactions: the transfer, and a replacement or successor. */
 const reserve = 2n;
 
-export interface Fee {
+export interface MaximumFee {
   readonly chainId: ChainId;
   /** The coin's smallest unit, in the plural: wei, lamports, stroops. */
   readonly unit: string;
@@ -306,7 +306,7 @@ export interface Fee {
  * @param held spendable treasury balance of the chain's coin, in smallest units
  * @throws PayoutBlocked if that cannot pay the fee twice
  */
-export function checkCoin(held: bigint, treasury: string, { chainId, unit, most }: Fee): void {
+export function checkCoin(held: bigint, treasury: string, { chainId, unit, most }: MaximumFee): void {
   const need = most * reserve;
   if (held >= need) return;
   const { name } = chainOf(chainId);

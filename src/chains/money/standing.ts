@@ -2,7 +2,7 @@
 import { agreedOn, type Statement } from '../node/agreement.ts';
 import type { ChainNode } from '../node/jsonRpc.ts';
 import type { ChainRpc } from '../node/nodes.ts';
-import { type Standing, StandingDisputed } from '../ports.ts';
+import { type AccountBalances, StandingDisputed } from '../ports.ts';
 
 /**
  * @param read reads the account's current state from a node
@@ -12,10 +12,10 @@ import { type Standing, StandingDisputed } from '../ports.ts';
 export async function agreedStanding(
   rpc: ChainRpc,
   account: string,
-  read: (node: ChainNode) => Promise<Standing>,
-  again: (node: ChainNode, said: Standing) => Promise<Standing>,
+  read: (node: ChainNode) => Promise<AccountBalances>,
+  again: (node: ChainNode, said: AccountBalances) => Promise<AccountBalances>,
   signal: AbortSignal,
-): Promise<Standing> {
+): Promise<AccountBalances> {
   const said = await rpc.answer(read, signal);
   if (rpc.agree.usual <= 1) return said;
   const { agreed, dispute } = await agreedOn(
@@ -28,7 +28,7 @@ export async function agreedStanding(
   throw new StandingDisputed(account, dispute ?? { reason: 'nodesTooFew', message: 'too few nodes can say' });
 }
 
-function compared(said: Standing, other: Standing): Statement {
+function compared(said: AccountBalances, other: AccountBalances): Statement {
   const assets = new Set([...Object.keys(said.balances), ...Object.keys(other.balances)]);
   const differing = [...assets].filter((asset) => (said.balances[asset] ?? 0n) !== (other.balances[asset] ?? 0n));
   if (differing.length === 0 && said.sent !== other.sent)

@@ -56,7 +56,7 @@ export async function agreedOn(
 }
 
 /** A node cannot answer because the fact is older than its history. */
-export class Forgotten extends RpcFailed {
+export class FactForgotten extends RpcFailed {
   constructor(node: string, method: string, detail: string) {
     super(node, method, 'refused', detail);
   }
@@ -75,7 +75,7 @@ async function named<T>(
   signal?: AbortSignal,
 ): Promise<readonly Said<T>[]> {
   const names = rpc.nodes.map((connect) => connect(signal).name);
-  const outcomes = await rpc.each(ask, signal);
+  const outcomes = await rpc.allSettled(ask, signal);
   return outcomes.map((outcome, at): Said<T> => {
     const node = names[at] ?? `node ${at + 1}`;
     if (outcome.status === 'fulfilled') return { node, answer: outcome.value };
@@ -86,7 +86,7 @@ async function named<T>(
 function tooFew(needed: number, said: readonly Said<unknown>[]): Dispute {
   const could = said.filter(({ answer }) => answer !== undefined).length;
   const failures = said.flatMap(({ failure }) => failure ?? []);
-  if (failures.some((failure) => failure instanceof Forgotten)) return forgotten(failures);
+  if (failures.some((failure) => failure instanceof FactForgotten)) return forgotten(failures);
   const wanted = `${needed} nodes must say the same, ${could} of ${said.length} can: name more in RPC_URLS_<chainId>`;
   return { reason: 'nodesTooFew', message: [wanted, ...failures.map(({ message }) => message)].join('; ') };
 }
@@ -109,8 +109,8 @@ export async function allDeny(
   ask: (node: ChainNode) => Promise<boolean | undefined>,
   signal?: AbortSignal,
 ): Promise<boolean> {
-  if ((await rpc.first(ask, signal)) !== false) return false;
-  const said = (await rpc.every(ask, signal)).filter((answer) => answer !== undefined);
+  if ((await rpc.firstAnswer(ask, signal)) !== false) return false;
+  const said = (await rpc.all(ask, signal)).filter((answer) => answer !== undefined);
   return said.length >= rpc.agree.usual && said.every((shown) => !shown);
 }
 
@@ -200,14 +200,14 @@ export async function agreedFate(
     return fate === 'unshown' ? undecided : (fate ?? 'nothing');
   };
   try {
-    const said = await rpc.first(shownBy, signal);
+    const said = await rpc.firstAnswer(shownBy, signal);
     if (said === undefined) return isUnshown ? undecided : { kind: 'unknown' };
     if (said.kind === 'pending' || (said.kind === 'final' && needed <= 1)) return said;
     return judged(said, needed, await named(rpc, saidBy, signal));
   } catch (error) {
     if (!(error instanceof ChainUnavailable)) throw error;
     const { failures } = error;
-    const forgot = failures.some((failure) => failure instanceof Forgotten);
+    const forgot = failures.some((failure) => failure instanceof FactForgotten);
     return forgot ? { ...undecided, dispute: forgotten(failures) } : { kind: 'unknown' };
   }
 }

@@ -4,14 +4,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { inParallel } from '../../lib/inParallel.ts';
 import { AnswerTooLarge, createPost, type Reply } from './http.ts';
 import {
-  costOf,
+  methodCost,
   mostSaid,
   NoAnswer,
-  type Outcome,
+  type NodeRefusal,
   parsed,
-  type Refusal,
   type RpcAnswer,
   type RpcCall,
+  type RpcOutcome,
   readAnswer,
   readReply,
   refusalIn,
@@ -25,16 +25,16 @@ const callsFirst = 10;
 const requestsAtOnce = 4;
 const callsAtOnce = 8;
 
-export type CallMany = (calls: readonly RpcCall[], asking: Asking) => Promise<readonly RpcAnswer[]>;
+export type CallMany = (calls: readonly RpcCall[], asking: CallOptions) => Promise<readonly RpcAnswer[]>;
 
 interface Parts {
   readonly exchange: Exchange;
-  readonly call: (call: RpcCall, asking: Asking) => Promise<RpcAnswer>;
+  readonly call: (call: RpcCall, asking: CallOptions) => Promise<RpcAnswer>;
   readonly limits: NodeLimits;
 }
 
 /** Answers as far as the node returned them, or its refusal of all. */
-type Together = { readonly answers: readonly (RpcAnswer | undefined)[] } | { readonly refusal: Refusal };
+type Together = { readonly answers: readonly (RpcAnswer | undefined)[] } | { readonly refusal: NodeRefusal };
 
 export function createBatches({ exchange, call, limits }: Parts): CallMany {
   /** Largest number that has succeeded. */
@@ -43,7 +43,7 @@ export function createBatches({ exchange, call, limits }: Parts): CallMany {
 
   const oneByOne: CallMany = (calls, asking) => inParallel(calls, callsAtOnce, (each) => call(each, asking));
 
-  async function many(calls: readonly RpcCall[], asking: Asking): Promise<readonly RpcAnswer[]> {
+  async function many(calls: readonly RpcCall[], asking: CallOptions): Promise<readonly RpcAnswer[]> {
     if (calls.length <= 1 || (most() === 1 && !asking.together)) return oneByOne(calls, asking);
     if (calls.length > most()) {
       if (asking.together) return calls.map(() => notTogether);
@@ -64,7 +64,7 @@ export function createBatches({ exchange, call, limits }: Parts): CallMany {
   }
 
   /** A node may refuse too many calls without an answer (Erigon closes the connection): a single call reveals whether it is reachable. */
-  async function without(failure: NoAnswer, calls: readonly RpcCall[], asking: Asking) {
+  async function without(failure: NoAnswer, calls: readonly RpcCall[], asking: CallOptions) {
     const [first, ...others] = calls;
     if (failure.kind === 'tooLarge' && !asking.together) return oneByOne(calls, asking);
     if (failure.kind === 'tooLarge' || !first || failure.kind === 'limited' || calls.length <= proven) throw failure;
@@ -82,7 +82,7 @@ const chunked = <T>(all: readonly T[], most: number): readonly (readonly T[])[] 
 
 function requestOf(calls: readonly RpcCall[]) {
   const asked = calls.map((call, id) => wireRequest(id, call));
-  return { body: JSON.stringify(asked), cost: calls.reduce((sum, { method }) => sum + costOf(method), 0) };
+  return { body: JSON.stringify(asked), cost: calls.reduce((sum, { method }) => sum + methodCost(method), 0) };
 }
 
 function orFailure(error: unknown): NoAnswer {
@@ -91,7 +91,7 @@ function orFailure(error: unknown): NoAnswer {
 }
 
 /** @param together requires all answers from this reply */
-function readMany(reply: Reply, count: number, together: boolean): Outcome<Together> {
+function readMany(reply: Reply, count: number, together: boolean): RpcOutcome<Together> {
   const json = parsed(reply.text);
   if (!Array.isArray(json)) {
     const { last, ...more } = readReply(reply);
@@ -111,15 +111,15 @@ function readMany(reply: Reply, count: number, together: boolean): Outcome<Toget
   return { last: { answers: outcomes.map(answerOrRefusal) }, again };
 }
 
-const leftOut: Outcome<never> = { last: new NoAnswer('malformed', 'it left this call out'), again: 'passes' };
+const leftOut: RpcOutcome<never> = { last: new NoAnswer('malformed', 'it left this call out'), again: 'passes' };
 
-const answerIn = ({ last, again }: Outcome<RpcAnswer>): RpcAnswer | undefined =>
+const answerIn = ({ last, again }: RpcOutcome<RpcAnswer>): RpcAnswer | undefined =>
   again || last instanceof NoAnswer ? undefined : last;
 
-const answerOrRefusal = ({ last }: Outcome<RpcAnswer>): RpcAnswer =>
+const answerOrRefusal = ({ last }: RpcOutcome<RpcAnswer>): RpcAnswer =>
   last instanceof NoAnswer ? { refusal: last.refusal ?? inWords(last.message) } : last;
 
-const inWords = (message: string): Refusal => ({ code: undefined, message, words: message });
+const inWords = (message: string): NodeRefusal => ({ code: undefined, message, words: message });
 
 const notTogether: RpcAnswer = { refusal: inWords('it does not take so many calls together') };
 
@@ -128,7 +128,7 @@ const againMost = { limited: 3, lags: 3, passes: 2 } as const;
 const againPause_ms = { lags: 100, passes: 150 } as const;
 const answerUsualMax_bytes = 10 * 1024 * 1024;
 
-export interface Asking {
+export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
   readonly priority: Priority;
   /** Maximum wait for a permit. Default: the call's timeout. */
@@ -152,8 +152,8 @@ export interface ExchangeOptions {
 /** @throws NoAnswer; the signal's reason */
 export type Exchange = <T>(
   request: { readonly body: string; readonly cost: number },
-  read: (reply: Reply) => Outcome<T>,
-  asking: Asking,
+  read: (reply: Reply) => RpcOutcome<T>,
+  asking: CallOptions,
 ) => Promise<T>;
 
 /** Sends one request until it succeeds, or its attempts or its time are used up. Retries transient failures. */
@@ -161,7 +161,7 @@ export function createExchange(options: ExchangeOptions): Exchange {
   const { url, timeout_ms, answerMax_bytes = answerUsualMax_bytes, line, random } = options;
   const post = createPost(url, answerMax_bytes);
 
-  async function permitFor(cost: number, asking: Asking, left_ms: number): Promise<Permit> {
+  async function permitFor(cost: number, asking: CallOptions, left_ms: number): Promise<Permit> {
     const patience_ms = Math.max(0, Math.min(asking.patience_ms ?? left_ms, left_ms));
     try {
       return await line.limiter.acquire({ ...asking, cost, patience_ms });
@@ -210,7 +210,7 @@ function settled<T>(last: T | NoAnswer): T {
 
 const unanswered = (): NoAnswer => new NoAnswer('unreachable', 'connection failed or timed out');
 
-function broken(error: unknown): Outcome<never> {
+function broken(error: unknown): RpcOutcome<never> {
   if (!(error instanceof AnswerTooLarge)) return { last: unanswered(), again: 'passes' };
   // An error page of this length contains nothing useful.
   const isAnswer = error.status >= 200 && error.status < 300;

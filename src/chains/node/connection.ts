@@ -1,11 +1,11 @@
 /** One node for a chain's reads: it must first prove that it serves the chain, and its failures are classified. */
-import { type Asking, type CallMany, createBatches, createExchange, type ExchangeOptions } from './batches.ts';
+import { type CallMany, type CallOptions, createBatches, createExchange, type ExchangeOptions } from './batches.ts';
 import {
   type Answered,
   type ChainNode,
-  costOf,
   kindOf,
   maySwitchedOff,
+  methodCost,
   NoAnswer,
   type RpcAnswer,
   type RpcCall,
@@ -19,7 +19,7 @@ import type { CallEnd, NodeLine, NodeLines } from './lines.ts';
 
 export interface Transport {
   /** @throws NoAnswer; the signal's reason */
-  call(call: RpcCall, asking: Asking): Promise<RpcAnswer>;
+  call(call: RpcCall, asking: CallOptions): Promise<RpcAnswer>;
   /** @returns an answer for each call, in order @throws NoAnswer; the signal's reason */
   batch: CallMany;
 }
@@ -29,12 +29,12 @@ export function createTransport(options: ExchangeOptions): Transport {
   const exchange = createExchange(options);
   let calls = 0;
 
-  async function call(asked: RpcCall, asking: Asking): Promise<RpcAnswer> {
+  async function call(asked: RpcCall, asking: CallOptions): Promise<RpcAnswer> {
     calls += 1;
     const body = JSON.stringify(wireRequest(calls, asked));
     const before = options.line.limiter.takenSoFar();
     try {
-      return await exchange({ body, cost: costOf(asked.method) }, readReply, asking);
+      return await exchange({ body, cost: methodCost(asked.method) }, readReply, asking);
     } catch (error) {
       // If it accepts other calls, it refuses this one in particular.
       const takesOthers = options.line.limiter.takenSoFar() > before;
@@ -64,13 +64,13 @@ export interface NodeConnection {
   readonly name: string;
   readonly limits: NodeLine['limits'];
   /** The node for a read that ends with the signal. */
-  for(asking: Asking): ChainNode;
+  for(asking: CallOptions): ChainNode;
   /** Time that a call would wait now. */
   wait_ms(priority: Priority): number;
   /** @throws RpcFailed */
   verified(signal?: AbortSignal): Promise<void>;
   /** The node even while it is refused: for the check that may allow calls again. */
-  whenRefused(asking: Asking): ChainNode;
+  whenRefused(asking: CallOptions): ChainNode;
   /** Stops all calls of this process about this chain. @param why null: allows calls again */
   refuse(why: string | null): void;
   /** Reason why it is not queried about this chain; null if it is. */
@@ -105,7 +105,7 @@ export function connect(
     return { failure: new RpcFailed(name, method, 'refused', answer.refusal.words, answer.refusal.code) };
   }
 
-  async function request(asking: Asking, asked: RpcCall): Promise<unknown> {
+  async function request(asking: CallOptions, asked: RpcCall): Promise<unknown> {
     const answer = await call(asked, asking).catch((error: unknown) => {
       throw failed(asked.method, error);
     });
@@ -114,7 +114,7 @@ export function connect(
     return said.value;
   }
 
-  async function requests(asking: Asking, calls: readonly RpcCall[]): Promise<readonly Answered[]> {
+  async function requests(asking: CallOptions, calls: readonly RpcCall[]): Promise<readonly Answered[]> {
     const answers = await batch(calls, asking).catch((error: unknown) => {
       throw failed(calls[0]?.method ?? 'nothing', error);
     });
@@ -124,7 +124,7 @@ export function connect(
     });
   }
 
-  const nodeFor = (asking: Asking): ChainNode => ({
+  const nodeFor = (asking: CallOptions): ChainNode => ({
     name,
     limits: line.limits,
     request: (method: string, params: RpcParams) => request(asking, { method, params }),

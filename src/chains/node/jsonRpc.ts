@@ -114,10 +114,10 @@ export function readBy<T>(node: ChainNode, method: string, answer: unknown, read
   }
 }
 
-export type Json = Readonly<Record<string, unknown>>;
+export type JsonObject = Readonly<Record<string, unknown>>;
 
-export function object(value: unknown): Json {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Json;
+export function object(value: unknown): JsonObject {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject;
   throw new Error('expected an object');
 }
 
@@ -154,7 +154,7 @@ export const optional = <T>(value: unknown, read: (value: unknown) => T): T | un
 /** Classifies nodes' refusals. Codes differ between providers, so the text decides if there is one. */
 
 /** A node's own refusal of a call. */
-export interface Refusal {
+export interface NodeRefusal {
   readonly code: number | undefined;
   readonly message: string;
   /** The message, plus any further text. */
@@ -187,7 +187,7 @@ const lagWords =
 /** An internal error, in JSON-RPC's code and a common variant. */
 const passingCodes: ReadonlySet<number> = new Set([-1, -32603]);
 
-export function meaningOf({ code = 0, words }: Refusal): Meaning {
+export function meaningOf({ code = 0, words }: NodeRefusal): Meaning {
   if (lagWords.test(words)) return 'lags';
   const isSize = sizeWords.test(words) && code !== 429;
   if (!isSize && (limitCodes.has(code) || limitWords.test(words))) return 'limited';
@@ -195,13 +195,13 @@ export function meaningOf({ code = 0, words }: Refusal): Meaning {
 }
 
 /** True if the text may also mean a disabled method. */
-export const maySwitchedOff = ({ words }: Pick<Refusal, 'words'>): boolean => eitherWords.test(words);
+export const maySwitchedOff = ({ words }: Pick<NodeRefusal, 'words'>): boolean => eitherWords.test(words);
 
 const offWords =
   /(method|eth_\w+).*(not (supported|found|available|allowed|whitelisted|enabled)|disabled|does not exist|unsupported)|unsupported method|not included in your/i;
 
 /** True if the node never serves the method. */
-export const isSwitchedOff = ({ code, words }: Pick<Refusal, 'code' | 'words'>): boolean =>
+export const isSwitchedOff = ({ code, words }: Pick<NodeRefusal, 'code' | 'words'>): boolean =>
   code === -32601 || offWords.test(words);
 
 /**
@@ -242,8 +242,8 @@ export class NoAnswer extends Error {
   override readonly name = 'NoAnswer';
   readonly kind: Exclude<RpcFailed['kind'], 'refused' | 'unfit'>;
   /** Set if the node gave the reason in JSON-RPC. */
-  readonly refusal: Refusal | undefined;
-  constructor(kind: NoAnswer['kind'], detail: string, refusal?: Refusal) {
+  readonly refusal: NodeRefusal | undefined;
+  constructor(kind: NoAnswer['kind'], detail: string, refusal?: NodeRefusal) {
     super(detail);
     this.kind = kind;
     this.refusal = refusal;
@@ -251,9 +251,9 @@ export class NoAnswer extends Error {
 }
 
 /** The node's answer, or its refusal. */
-export type RpcAnswer = { readonly value: unknown } | { readonly refusal: Refusal };
+export type RpcAnswer = { readonly value: unknown } | { readonly refusal: NodeRefusal };
 
-export interface Outcome<T> {
+export interface RpcOutcome<T> {
   readonly last: T | NoAnswer;
   /** Reason why a repetition may succeed; omitted if it cannot. */
   readonly again?: Exclude<Meaning, 'final'> | undefined;
@@ -269,7 +269,7 @@ const limitedStatuses: ReadonlySet<number> = new Set([402, 429]);
 export const isGood = ({ status }: Pick<Reply, 'status'>): boolean => status >= 200 && status < 300;
 
 /** A failure status may carry a JSON-RPC error with more details. */
-export function readReply(reply: Reply): Outcome<RpcAnswer> {
+export function readReply(reply: Reply): RpcOutcome<RpcAnswer> {
   const json = parsed(reply.text);
   const error = refusalIn(json);
   if (limitedStatuses.has(reply.status)) {
@@ -284,7 +284,7 @@ export function readReply(reply: Reply): Outcome<RpcAnswer> {
 }
 
 /** @param json one answer, alone or from a batch */
-export function readAnswer(json: unknown, { headers }: Pick<Reply, 'headers'>): Outcome<RpcAnswer> {
+export function readAnswer(json: unknown, { headers }: Pick<Reply, 'headers'>): RpcOutcome<RpcAnswer> {
   const refusal = refusalIn(json);
   if (refusal) {
     const meaning = meaningOf(refusal);
@@ -299,7 +299,7 @@ export function readAnswer(json: unknown, { headers }: Pick<Reply, 'headers'>): 
   return { last: { value: json['result'] } };
 }
 
-const tooMany = (last: NoAnswer, wait_ms: number | undefined): Outcome<never> => ({
+const tooMany = (last: NoAnswer, wait_ms: number | undefined): RpcOutcome<never> => ({
   last,
   again: 'limited',
   limited: { retryAfter_ms: wait_ms },
@@ -320,7 +320,7 @@ export function parsed(text: string): unknown {
 const wordsMax = 500;
 
 /** Error of an answer; some nodes return it as text, or its code as digits. */
-export function refusalIn(json: unknown): Refusal | undefined {
+export function refusalIn(json: unknown): NodeRefusal | undefined {
   const error = isObject(json) ? json['error'] : undefined;
   if (typeof error === 'string') return { code: undefined, message: cut(error), words: cut(error) };
   if (!isObject(error)) return undefined;
@@ -360,4 +360,4 @@ export function kindOf(method: string): MethodKind {
 }
 
 /** In usual calls. Alchemy: 60 units for eth_getLogs, 20 for a block or a receipt; Infura: 255 and 80. */
-export const costOf = (method: string): number => (searches.has(method) ? 3 : 1);
+export const methodCost = (method: string): number => (searches.has(method) ? 3 : 1);

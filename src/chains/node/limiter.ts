@@ -125,7 +125,7 @@ export interface Permit {
   readonly cost: number;
 }
 
-export interface Wanted {
+export interface PermitRequest {
   /** In usual calls. */
   readonly cost: number;
   readonly priority: Priority;
@@ -136,7 +136,7 @@ export interface Wanted {
 
 export interface Limiter {
   /** Waits for a permit. @throws QueueFull, at once if the wait is known to be too long; the reason of an aborted signal */
-  acquire(wanted: Wanted): Promise<Permit>;
+  acquire(wanted: PermitRequest): Promise<Permit>;
   /** The node accepted the call, with any answer. */
   taken(permit: Permit): void;
   /** The node refused the call because there were too many. @param retryAfter_ms requested wait, if any */
@@ -194,7 +194,7 @@ export function createLimiter({ ticker, random }: LimiterDeps): Limiter {
     }
   }
 
-  const wait = ({ cost, priority, patience_ms, signal }: Wanted): Promise<Permit> =>
+  const wait = ({ cost, priority, patience_ms, signal }: PermitRequest): Promise<Permit> =>
     new Promise((resolve, reject) => {
       const abort = () => giveUp(signal?.reason);
       const waiting: Waiting = {

@@ -105,18 +105,21 @@ export interface ChainRpc {
    * @returns undefined if all that answered had nothing
    * @throws ChainUnavailable if none answered
    */
-  first<T>(ask: (node: ChainNode) => Promise<T | undefined>, signal?: AbortSignal): Promise<T | undefined>;
+  firstAnswer<T>(ask: (node: ChainNode) => Promise<T | undefined>, signal?: AbortSignal): Promise<T | undefined>;
   /** Like `first`, but undefined is no answer. @throws ChainUnavailable if no node has one */
   answer<T>(ask: (node: ChainNode) => Promise<T | undefined>, signal?: AbortSignal): Promise<T>;
   /** Queries all nodes concurrently. @returns the successful answers @throws ChainUnavailable if there is none */
-  every<T>(ask: (node: ChainNode) => Promise<T>, signal?: AbortSignal): Promise<readonly T[]>;
+  all<T>(ask: (node: ChainNode) => Promise<T>, signal?: AbortSignal): Promise<readonly T[]>;
   /**
    * Queries all nodes concurrently. After the first answer, the others get a short time.
    * @returns the answers in time @throws ChainUnavailable if there is none
    */
-  promptly<T>(ask: (node: ChainNode) => Promise<T>, signal?: AbortSignal): Promise<readonly T[]>;
+  allSoon<T>(ask: (node: ChainNode) => Promise<T>, signal?: AbortSignal): Promise<readonly T[]>;
   /** Queries all nodes concurrently. @returns each outcome, in the order of the configuration */
-  each<T>(ask: (node: ChainNode) => Promise<T>, signal?: AbortSignal): Promise<readonly PromiseSettledResult<T>[]>;
+  allSettled<T>(
+    ask: (node: ChainNode) => Promise<T>,
+    signal?: AbortSignal,
+  ): Promise<readonly PromiseSettledResult<T>[]>;
   /** Reasons why nodes cannot serve the chain, one sentence each. Nodes that do not answer in time may be added later. */
   unfit(signal: AbortSignal): Promise<readonly string[]>;
 }
@@ -211,14 +214,14 @@ function chainRpc(shared: SharedNodes, priority: Priority, as: ChainRpc['as']): 
     gates,
     agree,
     as,
-    first,
-    each,
+    firstAnswer: first,
+    allSettled: each,
     async answer(ask, signal) {
       const found = await first(ask, signal);
       if (found === undefined) throw new ChainUnavailable(chainId, []);
       return found;
     },
-    async every(ask, signal) {
+    async all(ask, signal) {
       const outcomes = await each(ask, signal);
       const answers = outcomes.flatMap((o) => (o.status === 'fulfilled' ? [o.value] : []));
       if (answers.length > 0) return answers;
@@ -227,7 +230,7 @@ function chainRpc(shared: SharedNodes, priority: Priority, as: ChainRpc['as']): 
         outcomes.flatMap((o) => (o.status === 'rejected' ? [o.reason as Error] : [])),
       );
     },
-    async promptly(ask, signal) {
+    async allSoon(ask, signal) {
       const reading = new AbortController();
       const until = signal ? AbortSignal.any([signal, reading.signal]) : reading.signal;
       const asked = nodes.map((connected) => ask(connected(until)));
@@ -252,7 +255,7 @@ function chainRpc(shared: SharedNodes, priority: Priority, as: ChainRpc['as']): 
  * @throws ChainUnavailable if no node answers, BroadcastRefused if all answering nodes refuse; sending again later is safe
  */
 export async function sendToAll(rpc: ChainRpc, send: (node: ChainNode) => Promise<void>): Promise<void> {
-  const outcomes = await rpc.each(send);
+  const outcomes = await rpc.allSettled(send);
   if (outcomes.some(({ status }) => status === 'fulfilled')) return;
   const failures = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as RpcFailed] : []));
   const refusals = failures.filter(({ kind }) => kind === 'refused');

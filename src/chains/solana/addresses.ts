@@ -7,7 +7,7 @@ import type { Chain } from '../../../domain/chains.ts';
 export const systemProgram: string = SystemProgram.programId.toBase58();
 
 const address_bytes = 32;
-export const signature_bytes = 64;
+export const solanaSignature_bytes = 64;
 
 /** @returns undefined if the text is not the base58 of exactly this many bytes */
 export function parseBase58(text: string, bytes: number): Uint8Array | undefined {
@@ -29,7 +29,8 @@ export function canonicalSolanaAddress({ tokens }: Pick<Chain, 'tokens'>, text: 
 }
 
 /** A signature identifies its transaction: the base58 of 64 bytes, or null. Letter case matters. */
-export const canonicalSolanaHash = (text: string): string | null => (parseBase58(text, signature_bytes) ? text : null);
+export const canonicalSolanaHash = (text: string): string | null =>
+  parseBase58(text, solanaSignature_bytes) ? text : null;
 
 /** True if a key can exist for the address. */
 export const isOnCurve = (address: string): boolean => PublicKey.isOnCurve(address);

@@ -1,6 +1,6 @@
 /** Effects of a transaction on token accounts, from a node's `meta`, for any transaction version. */
 import { evidenceMax } from '../../../commands/chainPorts.ts';
-import { type ChainNode, type Json, list, object, optional, RpcFailed, text, whole } from '../node/jsonRpc.ts';
+import { type ChainNode, type JsonObject, list, object, optional, RpcFailed, text, whole } from '../node/jsonRpc.ts';
 import { type Commitment, codes, newestVersion } from './reads.ts';
 
 export interface TokenBalance {
@@ -14,7 +14,7 @@ export interface TokenBalance {
   readonly amount: bigint;
 }
 
-export interface Landed {
+export interface LandedTransaction {
   readonly signature: string;
   readonly slot: bigint;
   readonly failed: boolean;
@@ -53,7 +53,11 @@ const method = 'getTransaction';
  * Null if the node does not know it, or it has not reached the commitment.
  * @throws RpcFailed, including TransactionUnreadable
  */
-export async function landed(node: ChainNode, signature: string, commitment: Commitment): Promise<Landed | null> {
+export async function landed(
+  node: ChainNode,
+  signature: string,
+  commitment: Commitment,
+): Promise<LandedTransaction | null> {
   const [found] = await landedEach(node, [signature], commitment);
   if (found instanceof TransactionUnreadable) throw found;
   return found ?? null;
@@ -64,7 +68,7 @@ export async function landedEach(
   node: ChainNode,
   signatures: readonly string[],
   commitment: Commitment,
-): Promise<readonly (Landed | TransactionUnreadable | null)[]> {
+): Promise<readonly (LandedTransaction | TransactionUnreadable | null)[]> {
   const config = { commitment, encoding: 'json', maxSupportedTransactionVersion: newestVersion };
   const answers = await node.batch(signatures.map((signature) => ({ method, params: [signature, config] })));
   return signatures.map((signature, at) => {
@@ -76,7 +80,11 @@ export async function landedEach(
   });
 }
 
-function readIn({ name }: ChainNode, signature: string, shown: unknown): Landed | TransactionUnreadable | null {
+function readIn(
+  { name }: ChainNode,
+  signature: string,
+  shown: unknown,
+): LandedTransaction | TransactionUnreadable | null {
   if (shown === null) return null;
   if (typeof shown !== 'object') throw new RpcFailed(name, method, 'malformed', 'expected an object');
   try {
@@ -86,7 +94,7 @@ function readIn({ name }: ChainNode, signature: string, shown: unknown): Landed 
   }
 }
 
-function landedIn(signature: string, { slot, meta, transaction }: Json): Landed {
+function landedIn(signature: string, { slot, meta, transaction }: JsonObject): LandedTransaction {
   const told = objectOf('meta', meta);
   const { message, signatures } = objectOf('transaction', transaction);
   const { accountKeys } = objectOf('message', message);
@@ -101,7 +109,7 @@ function landedIn(signature: string, { slot, meta, transaction }: Json): Landed 
  * A transaction of a block in the format of `getBlock` with `transactionDetails: accounts`: all accounts in order, and the changes.
  * Undefined if it cannot be parsed.
  */
-export function landedInBlock(slot: bigint, shown: unknown): Landed | undefined {
+export function landedInBlock(slot: bigint, shown: unknown): LandedTransaction | undefined {
   try {
     const { transaction, meta } = object(shown);
     const { signatures, accountKeys } = objectOf('transaction', transaction);
@@ -112,7 +120,7 @@ export function landedInBlock(slot: bigint, shown: unknown): Landed | undefined 
   }
 }
 
-function landedBy(signature: string, slot: bigint, accounts: readonly string[], told: Json): Landed {
+function landedBy(signature: string, slot: bigint, accounts: readonly string[], told: JsonObject): LandedTransaction {
   const { err, preTokenBalances, postTokenBalances } = told;
   const balances = (found: unknown) => (optional(found, list) ?? []).map((entry) => balanceOf(accounts, object(entry)));
   return {
@@ -127,7 +135,7 @@ function landedBy(signature: string, slot: bigint, accounts: readonly string[], 
 }
 
 /** Incomplete coin data is ignored: tokens can be read without it. */
-function coinIn({ fee, preBalances, postBalances }: Json): CoinMoved | undefined {
+function coinIn({ fee, preBalances, postBalances }: JsonObject): CoinMoved | undefined {
   const [paid, before, after] = [
     optional(fee, whole),
     optional(preBalances, (each) => list(each).map(whole)),
@@ -136,14 +144,14 @@ function coinIn({ fee, preBalances, postBalances }: Json): CoinMoved | undefined
   return paid !== undefined && before && after ? { fee: paid, before, after } : undefined;
 }
 
-function objectOf(name: string, value: unknown): Json {
+function objectOf(name: string, value: unknown): JsonObject {
   if (value === null || value === undefined) throw new Error(`it has no ${name}`);
   return object(value);
 }
 
 function balanceOf(
   accounts: readonly string[],
-  { accountIndex, mint, owner, programId, uiTokenAmount }: Json,
+  { accountIndex, mint, owner, programId, uiTokenAmount }: JsonObject,
 ): TokenBalance {
   const index = Number(whole(accountIndex));
   return {

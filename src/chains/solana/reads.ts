@@ -3,7 +3,7 @@ import { inParallel, lower } from '../../lib/inParallel.ts';
 import {
   ask,
   type ChainNode,
-  type Json,
+  type JsonObject,
   list,
   mostSaid,
   object,
@@ -39,18 +39,18 @@ export const codes = {
 } as const;
 
 /** Commitment of a query, and the minimum slot of the node. */
-export interface AsOf {
+export interface ReadContext {
   readonly commitment: Commitment;
   readonly minContextSlot?: bigint;
 }
 
-export const options = ({ commitment, minContextSlot }: AsOf): Json => ({
+export const options = ({ commitment, minContextSlot }: ReadContext): JsonObject => ({
   commitment,
   ...(minContextSlot !== undefined && { minContextSlot: Number(minContextSlot) }),
 });
 
 /** Slot of the node at its answer. */
-export const contextSlot = (answer: Json): bigint => whole(object(answer['context'])['slot']);
+export const contextSlot = (answer: JsonObject): bigint => whole(object(answer['context'])['slot']);
 
 export const lagging = (node: ChainNode, method: string, slot: bigint): RpcFailed =>
   new RpcFailed(node.name, method, 'refused', `it lags behind slot ${slot}`);
@@ -70,19 +70,19 @@ export interface RawAccount {
   readonly data: Buffer;
 }
 
-export interface Accounts {
+export interface AccountsAtSlot {
   readonly slot: bigint;
   /** In the order of the addresses; null for a missing account. */
   readonly accounts: readonly (RawAccount | null)[];
 }
 
-interface Asked extends AsOf {
+interface Asked extends ReadContext {
   /** Range of each account's data to return. */
   readonly slice?: { readonly offset: number; readonly length: number };
 }
 
 /** In as few calls as the node accepts, which its refusals reveal; `slot`: the earliest slot of the answers. */
-export async function accountsOf(node: ChainNode, addresses: readonly string[], asOf: Asked): Promise<Accounts> {
+export async function accountsOf(node: ChainNode, addresses: readonly string[], asOf: Asked): Promise<AccountsAtSlot> {
   const most = Math.min(accountsPerCall, node.limits.most('accounts') ?? accountsPerCall);
   const parts = Array.from({ length: Math.max(1, Math.ceil(addresses.length / most)) }, (_, at) =>
     addresses.slice(at * most, (at + 1) * most),
@@ -106,7 +106,7 @@ const tooManyWords = /too many inputs|max(imum)? [\d,]+|limited to|up to [\d,]+|
 const isTooMany = (error: unknown): error is RpcFailed =>
   error instanceof RpcFailed && error.kind === 'refused' && tooManyWords.test(error.detail);
 
-function accountsAtOnce(node: ChainNode, addresses: readonly string[], asOf: Asked): Promise<Accounts> {
+function accountsAtOnce(node: ChainNode, addresses: readonly string[], asOf: Asked): Promise<AccountsAtSlot> {
   const config = { ...options(asOf), encoding: 'base64', ...(asOf.slice && { dataSlice: asOf.slice }) };
   return ask(node, 'getMultipleAccounts', [addresses, config], (found) => {
     const answer = object(found);
@@ -207,7 +207,7 @@ export interface LatestBlockhash {
   readonly lastValidBlockHeight: bigint;
 }
 
-export const latestBlockhash = (node: ChainNode, asOf: AsOf): Promise<LatestBlockhash> =>
+export const latestBlockhash = (node: ChainNode, asOf: ReadContext): Promise<LatestBlockhash> =>
   ask(node, 'getLatestBlockhash', [options(asOf)], (found) => {
     const answer = object(found);
     const { blockhash, lastValidBlockHeight } = object(answer['value']);
@@ -219,7 +219,7 @@ export const latestBlockhash = (node: ChainNode, asOf: AsOf): Promise<LatestBloc
   });
 
 /** True if blocks still accept transactions with this blockhash. An answer that does not deny it counts as true. */
-export const isBlockhashValid = (node: ChainNode, blockhash: string, asOf: AsOf): Promise<boolean> =>
+export const isBlockhashValid = (node: ChainNode, blockhash: string, asOf: ReadContext): Promise<boolean> =>
   ask(node, 'isBlockhashValid', [blockhash, options(asOf)], (found) => {
     const answer = object(found);
     contextSlot(answer);

@@ -13,11 +13,11 @@ export function retryBehindNode(rpc: ChainRpc): ChainRpc {
     ...rpc,
     nodes: rpc.nodes.map((connect) => (signal) => patient(connect(signal))),
     as: (priority) => retryBehindNode(rpc.as(priority)),
-    first: (ask, signal) => rpc.first((node) => ask(patient(node)), signal),
+    firstAnswer: (ask, signal) => rpc.firstAnswer((node) => ask(patient(node)), signal),
     answer: (ask, signal) => rpc.answer((node) => ask(patient(node)), signal),
-    every: (ask, signal) => rpc.every((node) => ask(patient(node)), signal),
-    promptly: (ask, signal) => rpc.promptly((node) => ask(patient(node)), signal),
-    each: (ask, signal) => rpc.each((node) => ask(patient(node)), signal),
+    all: (ask, signal) => rpc.all((node) => ask(patient(node)), signal),
+    allSoon: (ask, signal) => rpc.allSoon((node) => ask(patient(node)), signal),
+    allSettled: (ask, signal) => rpc.allSettled((node) => ask(patient(node)), signal),
   };
 }
 

@@ -4,7 +4,7 @@ import { type SolanaConfig, solanaChain } from './config.ts';
 import { accountsOf, codes } from './reads.ts';
 import { retryBehindNode } from './retryBehindNode.ts';
 import { isMint } from './tokenProgram.ts';
-import { statusOf } from './transactions.ts';
+import { signatureStatus } from './transactions.ts';
 
 export { RpcFailed } from '../node/jsonRpc.ts';
 export { ChainUnavailable } from '../node/nodes.ts';
@@ -49,7 +49,7 @@ const noSignature = '1'.repeat(64);
 
 /** A node without history finds no old transactions, so it would call landed payouts dead. Such a node refuses this search. */
 async function verifyHistory(node: SolanaNode): Promise<void> {
-  await statusOf(node, noSignature).catch((error: unknown) => {
+  await signatureStatus(node, noSignature).catch((error: unknown) => {
     if (!(error instanceof RpcFailed) || error.code !== codes.historyNotAvailable) throw error;
     const detail = 'it keeps no history of transactions, without which payouts that landed look lost: use another node';
     throw new RpcFailed(node.name, 'getSignatureStatuses', 'unfit', detail);

@@ -41,7 +41,7 @@ function derived(owner: string, mint: string, program: string): string {
 }
 
 /** An amount of a token, in smallest units. The program refuses a transfer whose decimals are not the mint's. */
-export interface Amount {
+export interface TokenAmount {
   readonly mint: string;
   readonly decimals: number;
   readonly amount: bigint;
@@ -74,7 +74,7 @@ export const transferLayout = { tag: 12, amount: 1, decimals: 9, bytes: 10 };
 export const transferChecked = (
   from: string,
   to: string,
-  amount: Amount,
+  amount: TokenAmount,
   references: readonly string[] = [],
 ): TransactionInstruction =>
   transferBetween(
@@ -95,7 +95,7 @@ export interface Between {
 export function transferBetween(
   program: string,
   { from, to, authority }: Between,
-  { mint, decimals, amount }: Amount,
+  { mint, decimals, amount }: TokenAmount,
   references: readonly string[] = [],
 ): TransactionInstruction {
   const data = Buffer.alloc(transferLayout.bytes);

@@ -1,8 +1,8 @@
 /** Typed calls about transactions. landed.ts reads their effects. */
 import { ask, type ChainNode, list, object, optional, RpcFailed, text, whole } from '../node/jsonRpc.ts';
-import { type AsOf, codes, contextSlot, options } from './reads.ts';
+import { codes, contextSlot, options, type ReadContext } from './reads.ts';
 
-export interface Seen {
+export interface ListedSignature {
   readonly signature: string;
   readonly slot: bigint;
   readonly failed: boolean;
@@ -25,8 +25,8 @@ export async function signaturesOf(
   node: ChainNode,
   account: string,
   between: Between,
-  asOf: AsOf,
-): Promise<readonly Seen[]> {
+  asOf: ReadContext,
+): Promise<readonly ListedSignature[]> {
   try {
     return await signaturesBetween(node, account, between, asOf);
   } catch (error) {
@@ -40,8 +40,8 @@ function signaturesBetween(
   node: ChainNode,
   account: string,
   { until, before }: Between,
-  asOf: AsOf,
-): Promise<readonly Seen[]> {
+  asOf: ReadContext,
+): Promise<readonly ListedSignature[]> {
   const config = { ...options(asOf), limit: signaturesPerCall, ...(until && { until }), ...(before && { before }) };
   return ask(node, 'getSignaturesForAddress', [account, config], (answer) =>
     list(answer).map((entry) => {
@@ -65,7 +65,7 @@ export interface FoundStatus {
   readonly status: Status | null;
 }
 
-export const statusOf = (node: ChainNode, signature: string): Promise<FoundStatus> =>
+export const signatureStatus = (node: ChainNode, signature: string): Promise<FoundStatus> =>
   ask(node, 'getSignatureStatuses', [[signature], { searchTransactionHistory: true }], (found) => {
     const answer = object(found);
     const [status, ...others] = list(answer['value']);
@@ -90,7 +90,7 @@ export interface Rehearsal {
 }
 
 /** Simulates a transaction with any signatures. @param wire format of nodes, in base64 */
-export const simulate = (node: ChainNode, wire: string, asOf: AsOf): Promise<Rehearsal> =>
+export const simulate = (node: ChainNode, wire: string, asOf: ReadContext): Promise<Rehearsal> =>
   ask(node, 'simulateTransaction', [wire, { encoding: 'base64', sigVerify: false, ...options(asOf) }], (answer) => {
     const { err, logs, unitsConsumed } = object(object(answer)['value']);
     // Several nodes may share an address, and this one does not know the block yet.

@@ -1,5 +1,5 @@
 import type { Reader } from '../../environment/reader.ts';
-import { readAccount, type Treasury } from '../treasury.ts';
+import { readTreasuryAccount, type Treasury } from '../treasury.ts';
 import { canonicalSolanaAddress } from './addresses.ts';
 import { priorityUsualMax_lamports, solanaChain } from './config.ts';
 import { parseSolanaKey, referenceKey } from './signer/keys.ts';
@@ -24,7 +24,7 @@ export function readSolanaTreasury(read: Reader): SolanaTreasury | null {
   const stated = read.accepted(names.address, isWallet, 'a wallet of Solana: the base58 of 32 bytes');
   const key = read.accepted(names.key, isKey, 'a key of Solana: the base58 of 64 bytes, secret half and public half');
   const depositSeed = read.hex('SOLANA_DEPOSIT_SEED', /^[0-9a-f]{64}$/, '64 hex digits: `openssl rand -hex 32`');
-  const treasury = readAccount(read, names, { stated, key, accountOf });
+  const treasury = readTreasuryAccount(read, names, { stated, key, accountOf });
   const priorityMax_lamports = read.whole('SOLANA_PRIORITY_MAX_LAMPORTS', priorityUsualMax_lamports);
   const fits = priorityMax_lamports >= priorityLeastMax_lamports && priorityMax_lamports <= lamportsPerSol;
   read.check(fits, `SOLANA_PRIORITY_MAX_LAMPORTS: from ${priorityLeastMax_lamports} to ${lamportsPerSol}, one SOL`);

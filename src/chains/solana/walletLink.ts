@@ -1,8 +1,8 @@
 import type { PaymentView } from '../../../domain/payment/view.ts';
 import { solanaChainId } from './config.ts';
-import { referenceOf } from './payouts/transaction.ts';
+import { publicReferenceOf } from './payouts/transaction.ts';
 
-export type Asked = Pick<
+export type WalletLinkRequest = Pick<
   PaymentView,
   'paymentId' | 'sourceChainId' | 'sourceTokenAddress' | 'depositAddress' | 'title'
 >;
@@ -16,13 +16,13 @@ const labelMax_bytes = 120;
  *
  * @param amount in whole tokens; null leaves it to the payer
  */
-export function solanaWalletLink(payment: Asked, amount: string | null): string | null {
+export function solanaWalletLink(payment: WalletLinkRequest, amount: string | null): string | null {
   if (payment.sourceChainId !== solanaChainId) return null;
   const { depositAddress, sourceTokenAddress, title, paymentId } = payment;
   const asked = {
     ...(amount !== null && { amount }),
     'spl-token': sourceTokenAddress,
-    reference: referenceOf('payin', paymentId),
+    reference: publicReferenceOf('payin', paymentId),
     ...(title !== null && { label: shortened(title.toWellFormed()) }),
   };
   const query = Object.entries(asked).map(([name, value]) => `${name}=${encodeURIComponent(value)}`);

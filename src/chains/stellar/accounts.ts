@@ -53,7 +53,7 @@ export async function holdingOf(node: StellarNode, account: string, assets: read
 }
 
 /** Smallest units that a trustline can pay; zero without one. */
-export const payableFrom = (trustline: Trustline | undefined): bigint =>
+export const payableThrough = (trustline: Trustline | undefined): bigint =>
   trustline?.authorized ? trustline.spendable : 0n;
 
 /** Existing accounts among these, all at the same ledger. @throws RpcFailed */

@@ -3,7 +3,7 @@
 import { Asset, xdr } from '@stellar/stellar-sdk';
 import { lower } from '../../lib/inParallel.ts';
 import { ask } from '../node/jsonRpc.ts';
-import { type AccountTransaction, type Change, coin } from '../ports.ts';
+import { type AccountTransaction, type BalanceChange, coin } from '../ports.ts';
 import { type StellarConfig, stellarChain } from './config.ts';
 import type { Parties } from './envelopes.ts';
 import { amountIn, memoOfTransfer, nativeOf, payment, type SeenEvent } from './payins/movements.ts';
@@ -43,9 +43,9 @@ export const changesIn = (
   { events }: Pick<FoundTransaction, 'events'>,
   account: string,
   { contracts, payinContract }: Assets,
-): readonly Change[] =>
+): readonly BalanceChange[] =>
   events.flatMap((operation) => {
-    const changes: Change[] = [];
+    const changes: BalanceChange[] = [];
     const isWanted = (contract: string) => contracts.has(contract) || contract === payinContract;
     for (const event of operation.flatMap(seenInMeta(isWanted))) {
       const asset = contracts.get(event.contract);
@@ -56,7 +56,7 @@ export const changesIn = (
   });
 
 /** A call of the payin contract makes two events: the token's transfer, then the contract's own with the memo. */
-function addMemo(changes: Change[], event: SeenEvent): void {
+function addMemo(changes: BalanceChange[], event: SeenEvent): void {
   const paid = payment(event);
   const at = changes.findLastIndex(
     ({ asset, amount, counterparty }) =>
@@ -66,7 +66,7 @@ function addMemo(changes: Change[], event: SeenEvent): void {
   if (paid && change && paid.memo !== null) changes[at] = { ...change, memo: paid.memo };
 }
 
-function changeIn({ topics, value }: SeenEvent, asset: string, account: string): readonly Change[] {
+function changeIn({ topics, value }: SeenEvent, asset: string, account: string): readonly BalanceChange[] {
   const [name, first, second] = topics.map(nativeOf);
   const amount = amountIn(value);
   if (amount === undefined) throw new Error(`an event of ${asset} without an amount`);
@@ -102,7 +102,7 @@ export function feePaidIn({ own }: Pick<FoundTransaction, 'own'>, account: strin
 export function signersIn(
   { source, sequence, payer, acting }: Parties,
   account: string,
-  changes: readonly Change[],
+  changes: readonly BalanceChange[],
 ): Pick<AccountTransaction, 'nonce' | 'outgoing'> {
   // If the actor is unknown, an account with an outgoing change has acted.
   const acts = acting?.includes(account) ?? changes.some(({ amount }) => amount < 0n);

@@ -5,13 +5,13 @@ import { inParallel } from '../../lib/inParallel.ts';
 import { type BlockRange, type Happened, readPage } from '../historyPages.ts';
 import { agreedStanding } from '../money/standing.ts';
 import {
+  type AccountBalances,
   type AccountHistory,
   type AccountTransaction,
   coin,
   type HistoryAsked,
   type HistoryPage,
   HistoryTooLong,
-  type Standing,
 } from '../ports.ts';
 import { holdingOf } from './accounts.ts';
 import { accountOf, memoIn } from './addresses.ts';
@@ -84,7 +84,7 @@ export function createStellarHistory(
     }
   }
 
-  async function standingIn(node: StellarNode, account: string): Promise<Standing> {
+  async function standingIn(node: StellarNode, account: string): Promise<AccountBalances> {
     const { account: lumens, trustlines, ledger } = await holdingOf(node, account, tokens.map(assetOf));
     const { latest } = await ledgerRange(node);
     const held = tokens.map(({ address }, at) => [address, trustlines[at]?.balance ?? 0n]);
@@ -104,7 +104,7 @@ export function createStellarHistory(
     memoIn,
     transactions: (asked, signal) => rpc.answer((node) => page(node, asked), signal),
     async oldest(signal) {
-      const told = await rpc.every(async (node) => (await ledgerRange(node)).oldest, signal);
+      const told = await rpc.all(async (node) => (await ledgerRange(node)).oldest, signal);
       const { ledger, closedAt_s } = told.reduce((a, b) => (b.ledger < a.ledger ? b : a));
       return { blockNumber: ledger, time: instant(closedAt_s * 1_000) };
     },

@@ -1,7 +1,7 @@
 /** Typed calls of the adapter to a node. A malformed answer counts as a failure of the node. */
 import { xdr } from '@stellar/stellar-sdk';
 import { parseInstant } from '../../../domain/time.ts';
-import { ask, type ChainNode, type Json, list, object, optional, seconds, text, whole } from '../node/jsonRpc.ts';
+import { ask, type ChainNode, type JsonObject, list, object, optional, seconds, text, whole } from '../node/jsonRpc.ts';
 
 export interface LedgerHead {
   readonly ledger: bigint;
@@ -103,7 +103,7 @@ export interface EventPage {
 export type PageStart = { readonly startLedger: number; readonly endLedger: number } | { readonly cursor: string };
 
 /** Parameters of `getEvents`. @param limit maximum events of the page */
-export function eventsQuery(filters: readonly EventFilter[], start: PageStart, limit: number): Json {
+export function eventsQuery(filters: readonly EventFilter[], start: PageStart, limit: number): JsonObject {
   const { cursor, ...ledgers } = 'cursor' in start ? start : { ...start, cursor: undefined };
   const pagination = { limit, ...(cursor !== undefined && { cursor }) };
   return { ...ledgers, pagination, filters: filters.map((filter) => ({ type: 'contract', ...filter })) };
@@ -116,7 +116,7 @@ export const eventsPageIn = (answer: unknown): EventPage =>
 /** One page including failed transactions, which have paid their fees. */
 export const allEventsPageIn = (answer: unknown): EventPage => pageIn(answer, () => true);
 
-function pageIn(answer: unknown, isWanted: (event: Json) => boolean): EventPage {
+function pageIn(answer: unknown, isWanted: (event: JsonObject) => boolean): EventPage {
   const page = object(answer);
   const raw = list(page['events']).map(object);
   return {
@@ -127,7 +127,7 @@ function pageIn(answer: unknown, isWanted: (event: Json) => boolean): EventPage 
   };
 }
 
-const eventOf = (event: Json): RawEvent => ({
+const eventOf = (event: JsonObject): RawEvent => ({
   id: text(event['id']),
   ledger: whole(event['ledger']),
   closedAt: timeIn(event['ledgerClosedAt']),
@@ -144,14 +144,14 @@ function timeIn(value: unknown): string {
   throw new Error(`expected a time, not ${closedAt.slice(0, 40)}`);
 }
 
-export interface Entries {
+export interface LedgerEntries {
   /** By key, XDR in base64; missing entries are omitted. */
   readonly found: ReadonlyMap<string, xdr.LedgerEntryData>;
   readonly latestLedger: bigint;
 }
 
 /** @throws RpcFailed */
-export const ledgerEntries = (node: ChainNode, keys: readonly xdr.LedgerKey[]): Promise<Entries> =>
+export const ledgerEntries = (node: ChainNode, keys: readonly xdr.LedgerKey[]): Promise<LedgerEntries> =>
   ask(node, 'getLedgerEntries', { keys: keys.map((key) => key.toXDR('base64')) }, (answer) => {
     const { entries, latestLedger } = object(answer);
     const found = (optional(entries, list) ?? []).map((entry) => {
@@ -161,7 +161,7 @@ export const ledgerEntries = (node: ChainNode, keys: readonly xdr.LedgerKey[]): 
     return { found: new Map(found), latestLedger: whole(latestLedger) };
   });
 
-function rangeIn(answer: Json): LedgerRange {
+function rangeIn(answer: JsonObject): LedgerRange {
   const { oldestLedger, oldestLedgerCloseTime, latestLedger, latestLedgerCloseTime } = answer;
   if (oldestLedger === undefined || latestLedgerCloseTime === undefined)
     throw new Error('it does not say which ledgers it remembers: Stellar RPC 23 or later does');

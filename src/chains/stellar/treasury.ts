@@ -1,6 +1,6 @@
 import { StrKey } from '@stellar/stellar-sdk';
 import type { Reader } from '../../environment/reader.ts';
-import { readAccount, type Treasury } from '../treasury.ts';
+import { readTreasuryAccount, type Treasury } from '../treasury.ts';
 import { accountOfSecret, isSecret } from './signer/signer.ts';
 
 export interface StellarTreasury extends Treasury {
@@ -25,7 +25,7 @@ export function readStellarTreasury(read: Reader): StellarTreasury | null {
   const stated = read.accepted(names.address, StrKey.isValidEd25519PublicKey, 'an account of Stellar: G…');
   const key = read.accepted(names.key, isSecret, 'a secret of Stellar: S…');
   const payinContract = read.accepted('STELLAR_PAYIN_CONTRACT', StrKey.isValidContract, 'a contract of Stellar: C…');
-  const treasury = readAccount(read, names, { stated, key, accountOf: accountOfSecret });
+  const treasury = readTreasuryAccount(read, names, { stated, key, accountOf: accountOfSecret });
   return treasury && { ...treasury, payinContract, channels: readChannels(read, treasury) };
 }
 

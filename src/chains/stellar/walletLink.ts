@@ -2,7 +2,7 @@ import { Networks } from '@stellar/stellar-sdk';
 import type { PaymentView } from '../../../domain/payment/view.ts';
 import { publicNetwork } from './config.ts';
 
-export type Asked = Pick<PaymentView, 'sourceTokenAddress' | 'depositAddress' | 'depositMemo'>;
+export type WalletLinkRequest = Pick<PaymentView, 'sourceTokenAddress' | 'depositAddress' | 'depositMemo'>;
 
 /**
  * The local chain signs like the public network, so its assets have the contract ids of production. Its links name a network that no wallet
@@ -18,7 +18,7 @@ export const sandboxNetwork = 'Payment Intents Sandbox';
  * @param served passphrase of the served network: a test network has its own
  */
 export function stellarWalletLink(
-  { sourceTokenAddress, depositAddress, depositMemo }: Asked,
+  { sourceTokenAddress, depositAddress, depositMemo }: WalletLinkRequest,
   amount: string | null,
   sandbox: boolean,
   served: string = publicNetwork,

@@ -4,9 +4,17 @@ import shared from '@eventstore/db-client/generated/shared_pb.js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import { type handleBidiStreamingCall, status } from '@grpc/grpc-js';
 import { eachField, textAt } from '../wire.ts';
-import { type Expected, type Outcome, type Proposal, weightOf } from './changes.ts';
+import { type ChangeOutcome, type Expected, type Proposal, weightOf } from './changes.ts';
 import { Damaged } from './environment.ts';
-import { Busy, exactVersion, maxAppendSize_bytes, nameOf, type Proposed, proposal, uuidText } from './messages.ts';
+import {
+  Busy,
+  exactVersion,
+  maxAppendSize_bytes,
+  type Proposed,
+  proposal,
+  streamNameOf,
+  uuidText,
+} from './messages.ts';
 import { outflow } from './outflow.ts';
 import { type BatchResult, batchFailure, batchReply } from './replies.ts';
 import { appendMost_bytes, CannotWrite, pendingMost, pendingMost_bytes, pendingMost_ms } from './room.ts';
@@ -27,7 +35,7 @@ export function batchAppendService(
     let executing = 0;
     let halfClosed = false;
 
-    function answer({ correlationId, identifier }: Caller, result: BatchResult): void {
+    function answer({ correlationId, identifier }: BatchCaller, result: BatchResult): void {
       out.write(batchReply(correlationId, identifier, result));
       if (out.full) {
         // Stops reading from a caller that does not read its answers.
@@ -36,7 +44,7 @@ export function batchAppendService(
       }
     }
 
-    function execute(caller: Caller, { stream, expected, events }: Gathered): void {
+    function execute(caller: BatchCaller, { stream, expected, events }: Gathered): void {
       const refusal = seat?.refusal(call.metadata);
       if (refusal) {
         // A leader's address ends the call; any other failure concerns only the append.
@@ -68,7 +76,7 @@ export function batchAppendService(
   };
 }
 
-function resultOf(outcome: Outcome, stream: string, expected: Expected): BatchResult {
+function resultOf(outcome: ChangeOutcome, stream: string, expected: Expected): BatchResult {
   if (outcome.kind === 'deleted') return batchFailure.deleted(stream);
   if (outcome.kind === 'wrongVersion') return batchFailure.wrongVersion(expected, outcome.current);
   return outcome;
@@ -81,7 +89,7 @@ function failureOf(error: unknown): BatchResult {
 }
 
 /** Receiver of an answer. */
-export interface Caller {
+export interface BatchCaller {
   /** The raw `UUID`. */
   readonly correlationId: Uint8Array;
   /** The raw `StreamIdentifier`, repeated in every answer: clients read it unchecked. */
@@ -97,7 +105,7 @@ export interface Gathered {
 
 /** An append whose last chunk has not arrived yet. */
 interface Pending extends Gathered {
-  readonly caller: Caller;
+  readonly caller: BatchCaller;
   readonly events: Proposal[];
   /** Runs while chunks are missing. */
   timer?: NodeJS.Timeout;
@@ -117,14 +125,14 @@ export interface Gathering {
  * append is ignored.
  */
 export function createGathering(
-  whole: (caller: Caller, append: Gathered) => void,
-  refused: (caller: Caller, reason: BatchResult) => void,
+  whole: (caller: BatchCaller, append: Gathered) => void,
+  refused: (caller: BatchCaller, reason: BatchResult) => void,
 ): Gathering {
   const pending = new Map<string, Pending>();
   let pending_bytes = 0;
 
-  function begin(caller: Caller, options: ChunkOptions): Pending | null {
-    const stream = nameOf(options.stream);
+  function begin(caller: BatchCaller, options: ChunkOptions): Pending | null {
+    const stream = streamNameOf(options.stream);
     const expected = expectedOf(options);
     const left_ms = Math.min(pendingMost_ms, timeLeft_ms(options));
     const full = pending.size >= pendingMost;

@@ -33,19 +33,19 @@ export interface StreamView {
   recent(id: string): number | undefined;
 }
 
-export type Verdict =
+export type AppendVerdict =
   | { readonly kind: 'write' }
   /** All of it was written before; `last` is the revision of its last event. */
   | { readonly kind: 'repeated'; readonly last: number }
   | { readonly kind: 'wrongVersion' }
   | { readonly kind: 'deleted' };
 
-const write: Verdict = { kind: 'write' };
-const wrongVersion: Verdict = { kind: 'wrongVersion' };
-const deleted: Verdict = { kind: 'deleted' };
+const write: AppendVerdict = { kind: 'write' };
+const wrongVersion: AppendVerdict = { kind: 'wrongVersion' };
+const deleted: AppendVerdict = { kind: 'deleted' };
 
 /** @param ids ids of the events to append, in order */
-export function judgeAppend(stream: StreamView, expected: Expected, ids: readonly string[]): Verdict {
+export function judgeAppend(stream: StreamView, expected: Expected, ids: readonly string[]): AppendVerdict {
   if (stream.tombstoned) return deleted;
   if (expected === 'stream_exists') {
     if (stream.softDeleted) return deleted;
@@ -60,7 +60,7 @@ export function judgeAppend(stream: StreamView, expected: Expected, ids: readonl
 }
 
 /** Without an exact version: written before if all are remembered, new if the first is not. */
-function judgeByMemory(stream: StreamView, ids: readonly string[]): Verdict {
+function judgeByMemory(stream: StreamView, ids: readonly string[]): AppendVerdict {
   const [first, ...others] = ids.map((id) => stream.recent(id));
   if (first === undefined) return write;
   const last = others.at(-1) ?? first;
@@ -68,7 +68,7 @@ function judgeByMemory(stream: StreamView, ids: readonly string[]): Verdict {
 }
 
 /** Before the stream's end: accepted only if exactly these events are there already. */
-function judgeByLog(stream: StreamView, from: number, fresh: boolean, ids: readonly string[]): Verdict {
+function judgeByLog(stream: StreamView, from: number, fresh: boolean, ids: readonly string[]): AppendVerdict {
   const differs = ids.findIndex((id, i) => from + i > stream.last || stream.idAt(from + i) !== id);
   if (differs === 0) return fresh && stream.softDeleted ? write : wrongVersion;
   if (differs > 0 || ids.length === 0) return wrongVersion;
@@ -101,7 +101,7 @@ const noData = new Uint8Array();
  * Content of one group commit. Reads find this batch's additions, then stored data. Batches run one after the other, so there is nothing
  * else.
  */
-export interface Batch {
+export interface WriteBatch {
   head(stream: string): Head | undefined;
   idAt(stream: string, revision: number): string | undefined;
   positionAt(stream: string, revision: number): number | null;
@@ -116,7 +116,7 @@ export interface Batch {
   readonly writes: Writes;
 }
 
-export function createBatch(storage: Storage, recent: RecentIds, now_ms: number): Batch {
+export function createBatch(storage: Storage, recent: RecentIds, now_ms: number): WriteBatch {
   const ends = storage.ends();
   const records: { position: number; sealed: Buffer }[] = [];
   const index: { stream: number; revision: number; position: number }[] = [];
@@ -216,7 +216,7 @@ export const hasMetadata = (heads: { head(stream: string): Head | undefined }, s
   (heads.head(metastreamOf(stream))?.last ?? -1) >= 0;
 
 /** A client's change of a stream. */
-export interface Change {
+export interface StreamChange {
   readonly kind: 'append' | 'delete' | 'tombstone';
   readonly stream: string;
   readonly expected: Expected;
@@ -224,7 +224,7 @@ export interface Change {
   readonly events: readonly Proposal[];
 }
 
-export type Outcome =
+export type ChangeOutcome =
   /** `revision` is the stream's last one, -1 for none; `position` null if that event no longer exists. */
   | { readonly kind: 'done'; readonly revision: number; readonly position: number | null }
   | { readonly kind: 'wrongVersion'; readonly current: number }
@@ -241,7 +241,7 @@ const systemEvent = (type: string, data: Uint8Array, json: boolean): Proposal =>
 const metadataEvent = (data: Uint8Array): Proposal => systemEvent('$metadata', data, true);
 
 /** Decides one change against the batch so far and adds its writes. */
-export function applyChange(batch: Batch, recent: RecentIds, change: Change): Outcome {
+export function applyChange(batch: WriteBatch, recent: RecentIds, change: StreamChange): ChangeOutcome {
   const { kind, stream, expected, events } = change;
   const view = viewOf(batch, recent, stream);
   // A deletion gets a new id, so it never counts as a repetition of an earlier one.
@@ -266,13 +266,13 @@ export function applyChange(batch: Batch, recent: RecentIds, change: Change): Ou
 }
 
 /** Position of an event that was appended earlier; null if the stream's metadata hides the event from readers. */
-function readablePosition(batch: Batch, stream: string, revision: number): number | null {
+function readablePosition(batch: WriteBatch, stream: string, revision: number): number | null {
   const { last = -1, metadata = {} } = batch.head(stream) ?? {};
   return revision < firstVisible(stream, last, metadata) ? null : batch.positionAt(stream, revision);
 }
 
 /** Appends, and restores a soft-deleted stream: its earlier events stay hidden, its revisions continue. */
-function append(batch: Batch, stream: string, view: StreamView, events: readonly Proposal[]) {
+function append(batch: WriteBatch, stream: string, view: StreamView, events: readonly Proposal[]) {
   const owner = isMetastream(stream) ? batch.head(ownerOf(stream)) : undefined;
   const placed = batch.add(stream, events);
   if (view.softDeleted) {
@@ -285,7 +285,7 @@ function append(batch: Batch, stream: string, view: StreamView, events: readonly
   return placed;
 }
 
-function viewOf(batch: Batch, recent: RecentIds, stream: string): StreamView {
+function viewOf(batch: WriteBatch, recent: RecentIds, stream: string): StreamView {
   const head = batch.head(stream);
   return {
     last: head?.last ?? -1,

@@ -27,7 +27,7 @@ export function openEnvironment(path: string) {
   return { env, log, index, heads, ends };
 }
 
-export type Tables = ReturnType<typeof openEnvironment>;
+export type NodeTables = ReturnType<typeof openEnvironment>;
 
 /** LMDB's own errors are below this number, those of the system are positive. */
 const ownErrorsBelow = -30_000;

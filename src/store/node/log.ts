@@ -2,9 +2,9 @@
 
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import { wireReader, wireWriter } from '../wire.ts';
-import { checksum_bytes, Damaged, intact, openRecord, sealRecord, type Tables } from './environment.ts';
+import { checksum_bytes, Damaged, intact, type NodeTables, openRecord, sealRecord } from './environment.ts';
 
-export interface Recorded {
+export interface LogRecord {
   readonly stream: string;
   readonly revision: number | bigint;
   readonly position: number;
@@ -24,7 +24,7 @@ const overhead_bytes = 320;
  * The record followed by its checksum, as stored. The log stores an event as the `ReadResp` message that answers a reader
  * (event_store.client.streams), so a read is a copy of bytes. Only links, structured ids and a stream's age limit need the message decoded.
  */
-export function encodeRecord(event: Recorded): Buffer {
+export function encodeRecord(event: LogRecord): Buffer {
   const variable = 3 * (event.stream.length + event.type.length) + event.data.length + event.metadata.length;
   const wire = wireWriter(overhead_bytes + variable);
   wire.room(checksum_bytes);
@@ -111,7 +111,7 @@ export const isJson = (event: RecordedEvent): boolean =>
 export const createdMs = (event: RecordedEvent): number => Number(event.getMetadataMap().get('created')) / 10_000;
 
 /** Consecutive records of the log. */
-export interface Scanned {
+export interface ScannedRecords {
   readonly found: readonly { readonly key: number; readonly value: Buffer }[];
   /** True if a bound ended it: there may be more. */
   readonly more: boolean;
@@ -122,7 +122,7 @@ export interface Scanned {
  * @param checkedFrom from this position on records have checksums
  * @throws Damaged, by every read, for damaged data
  */
-export function createLogReads(path: string, { log, index }: Tables, checkedFrom: number) {
+export function createLogReads(path: string, { log, index }: NodeTables, checkedFrom: number) {
   const damaged = (what: string): Damaged => new Damaged(path, what);
 
   function opened(position: number, stored: Buffer): Buffer {
@@ -143,7 +143,7 @@ export function createLogReads(path: string, { log, index }: Tables, checkedFrom
     intact(path, `the index of stream ${stream}`, () => index.get([stream, revision]));
 
   /** Reads up to a bound, or to the first damaged record; throws if the first one is damaged. */
-  function collect(position: number, backwards: boolean, most: number, most_bytes: number): Scanned {
+  function collect(position: number, backwards: boolean, most: number, most_bytes: number): ScannedRecords {
     const found: { key: number; value: Buffer }[] = [];
     let bytes = 0;
     let expected: number | null = null;
@@ -188,7 +188,7 @@ export function createLogReads(path: string, { log, index }: Tables, checkedFrom
     endOf: (position: number): number => position + (stored(position)?.length ?? 0),
 
     /** Records from `position` on (or, backwards, down from it), inclusive: up to a number, or to the one that reaches the size. */
-    scan: (position: number, backwards: boolean, most: number, most_bytes: number): Scanned =>
+    scan: (position: number, backwards: boolean, most: number, most_bytes: number): ScannedRecords =>
       intact(path, `the log from ${position} on`, () => collect(position, backwards, most, most_bytes)),
   };
 }

@@ -98,7 +98,7 @@ export const missingProperty = (): ServiceError =>
     'required-metadata-properties': requiredProperties,
   });
 
-export type Uuid = shared.UUID;
+export type WireUuid = shared.UUID;
 
 /** Maximum stream name, so that it fits a key of the index. */
 const streamNameMost_bytes = 1_024;
@@ -107,9 +107,9 @@ const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$
 const nilUuid = '00000000-0000-0000-0000-000000000000';
 
 export const streamName = (identifier: shared.StreamIdentifier | undefined): string =>
-  nameOf(identifier?.getStreamName_asU8() ?? new Uint8Array());
+  streamNameOf(identifier?.getStreamName_asU8() ?? new Uint8Array());
 
-export function nameOf(bytes: Uint8Array): string {
+export function streamNameOf(bytes: Uint8Array): string {
   if (bytes.length === 0 || bytes.length > streamNameMost_bytes) throw handlerThrew();
   return Buffer.from(bytes).toString('utf8');
 }
@@ -119,7 +119,7 @@ export function streamIdentifier(name: string): shared.StreamIdentifier {
 }
 
 /** A UUID's text from either of its two forms. */
-export function uuidText(uuid: Uuid | undefined): string {
+export function uuidText(uuid: WireUuid | undefined): string {
   const structured = uuid?.getStructured();
   if (!structured) return uuid?.getString().toLowerCase() ?? '';
   const half = (bits: string): string => BigInt.asUintN(64, BigInt(bits)).toString(16).padStart(16, '0');
@@ -128,7 +128,7 @@ export function uuidText(uuid: Uuid | undefined): string {
 }
 
 /** @param text a UUID in its usual form */
-export function structuredUuid(text: string): Uuid {
+export function structuredUuid(text: string): WireUuid {
   const bits = BigInt(`0x${text.replaceAll('-', '')}`);
   const structured = new shared.UUID.Structured()
     .setMostSignificantBits(BigInt.asIntN(64, bits >> 64n).toString())

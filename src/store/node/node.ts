@@ -16,7 +16,7 @@ import { structuredUuid } from './messages.ts';
 import { readService } from './reads.ts';
 import { featuresMethods, gossipMethods, streamsService } from './requests.ts';
 import { CannotWrite, createRoom } from './room.ts';
-import { type Member, type Seat, seated } from './seat.ts';
+import { type ClusterMember, type Seat, seated } from './seat.ts';
 import { openStorage } from './storage.ts';
 import { type Tell, tellingOnce, troubleOf, writing } from './trouble.ts';
 import { createBell, createWriter, writeEpoch } from './writer.ts';
@@ -43,13 +43,13 @@ export const featuresService: handleUnaryCall<unknown, features.SupportedMethods
 
 const { VNodeState } = gossip.MemberInfo;
 
-function stateOf({ standing }: Member) {
+function stateOf({ standing }: ClusterMember) {
   if (standing === 'leader' || standing === 'frozen') return VNodeState.LEADER;
   return typeof standing === 'object' ? VNodeState.FOLLOWER : VNodeState.UNKNOWN;
 }
 
 /** A single node is a cluster of one, its own leader. */
-export function gossipService(members: () => readonly Member[]): handleUnaryCall<unknown, gossip.ClusterInfo> {
+export function gossipService(members: () => readonly ClusterMember[]): handleUnaryCall<unknown, gossip.ClusterInfo> {
   const instanceId = structuredUuid(randomUUID());
   return (_call, callback) => {
     const told = members().map((member) =>

@@ -2,7 +2,7 @@ import type { ServerDuplexStream, ServerWritableStream } from '@grpc/grpc-js';
 import { unsentMost, unsentMost_bytes } from './room.ts';
 
 /** The writing side of a call, at the speed of its client (HTTP/2 flow control). */
-export interface Outflow {
+export interface ReplyStream {
   readonly cancelled: boolean;
   /** True if the client is behind: then wait before the next message. */
   readonly full: boolean;
@@ -16,7 +16,7 @@ export interface Outflow {
 
 type Call<Req> = ServerWritableStream<Req, Buffer> | ServerDuplexStream<Req, Buffer>;
 
-export function outflow<Req>(call: Call<Req>): Outflow {
+export function outflow<Req>(call: Call<Req>): ReplyStream {
   const waitingForRoom = new Set<() => void>();
   /** Bytes written since the queue was last empty. Messages are sent in order, so only the last one needs a check. */
   let written_bytes = 0;

@@ -3,8 +3,8 @@ import streams from '@eventstore/db-client/generated/streams_pb.js';
 import { decodeRecord, peekRecord, type RecordedEvent } from './log.ts';
 import { structuredUuid, uuidText } from './messages.ts';
 import { firstVisible } from './metadata.ts';
-import type { Outflow } from './outflow.ts';
-import { type Filter, streamState } from './reader.ts';
+import type { ReplyStream } from './outflow.ts';
+import { type RecordFilter, streamState } from './reader.ts';
 import { bytesOf } from './replies.ts';
 import type { Storage } from './storage.ts';
 import type { Bell } from './writer.ts';
@@ -55,12 +55,12 @@ function structureId(event: RecordedEvent | undefined): void {
 }
 
 /** Context of one reading call. */
-export interface Reading {
+export interface ReadingCall {
   readonly storage: Storage;
   /** Signals that the log has grown. */
   readonly grown: Bell;
-  readonly out: Outflow;
+  readonly out: ReplyStream;
   readonly present: Present;
   /** Null to read everything. */
-  readonly filter: Filter | null;
+  readonly filter: RecordFilter | null;
 }

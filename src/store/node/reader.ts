@@ -2,14 +2,14 @@
 
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import type { Expressions } from './expressions.ts';
-import { createdMs, decodeRecord, peekRecord, type Scanned } from './log.ts';
+import { createdMs, decodeRecord, peekRecord, type ScannedRecords } from './log.ts';
 import { handlerThrew, invalidArgument, streamName } from './messages.ts';
 import { firstVisible, isMetastream, ownerOf } from './metadata.ts';
 import { pageMost, pageMost_bytes, prefixesMost } from './room.ts';
 import type { Head, Storage } from './storage.ts';
 import { isHidden } from './writer.ts';
 
-export interface Page {
+export interface EventPageRead {
   readonly records: readonly Buffer[];
   /** Continuation; null if there is nothing more now. */
   readonly next: number | null;
@@ -33,7 +33,7 @@ export function readStreamPage(
   backwards: boolean,
   max: number,
   now_ms: number,
-): Page {
+): EventPageRead {
   const head = storage.head(stream);
   if (!head) return { records: [], next: null };
   const lowest = firstVisible(stream, head.last, head.metadata ?? {});
@@ -46,7 +46,7 @@ export function readStreamPage(
 }
 
 /** Events of a stream after `after`, regardless of its metadata: for a live subscription. */
-export function readStreamLive(storage: Storage, stream: string, after: number): Page {
+export function readStreamLive(storage: Storage, stream: string, after: number): EventPageRead {
   const head = storage.head(stream);
   if (!head) return { records: [], next: null };
   const records = recordsOf(storage, head, after + 1, Math.min(pageMost, head.last - after), 1);
@@ -71,7 +71,7 @@ function youngEnough(stream: string, head: Head, now_ms: number): (record: Buffe
 }
 
 /** Visible records of the log from `from` on, inclusive in both directions. `max` bounds the examined records. */
-export function readLogPage(storage: Storage, from: number, backwards: boolean, max: number): Page {
+export function readLogPage(storage: Storage, from: number, backwards: boolean, max: number): EventPageRead {
   const { found, more } = storage.scan(from, backwards, Math.min(max, pageMost), pageMost_bytes);
   const last = found.at(-1)?.key;
   return {
@@ -81,7 +81,7 @@ export function readLogPage(storage: Storage, from: number, backwards: boolean, 
 }
 
 /** The log after a position, with the positions: for a subscription. */
-export const readLogAfter = (storage: Storage, after: number): Scanned =>
+export const readLogAfter = (storage: Storage, after: number): ScannedRecords =>
   storage.scan(after + 1, false, pageMost, pageMost_bytes);
 
 /** Positions must be from this log; any other reveals a reader of another log. */
@@ -106,7 +106,7 @@ export interface ReadRequest {
   readonly structuredIds: boolean;
 }
 
-export function readRequest(request: streams.ReadReq): ReadRequest {
+export function parseReadRequest(request: streams.ReadReq): ReadRequest {
   const options = request.getOptions();
   if (!options) throw handlerThrew();
   const [stream, all, filter] = [options.getStream(), options.getAll(), options.getFilter()];
@@ -173,14 +173,14 @@ export function logFilter(options: streams.ReadReq.Options.FilterOptions): LogFi
 }
 
 /** Filters the records for one reader of the log. */
-export interface Filter {
+export interface RecordFilter {
   /** Returns which of a page's records pass. */
   passing(records: readonly Buffer[]): Promise<readonly boolean[]> | readonly boolean[];
   end(): unknown;
 }
 
 /** A non-empty regular expression takes precedence over the prefixes; no prefix at all matches nothing. */
-export function createFilter({ subject, expression, prefixes }: LogFilter, expressions: Expressions): Filter {
+export function createFilter({ subject, expression, prefixes }: LogFilter, expressions: Expressions): RecordFilter {
   const textsOf = (records: readonly Buffer[]): string[] => records.map((record) => peekRecord(record, subject));
   if (expression === '') {
     const hasPrefix = (text: string): boolean => prefixes.some((prefix) => text.startsWith(prefix));

@@ -6,10 +6,10 @@ import { status } from '@grpc/grpc-js';
 import any from 'google-protobuf/google/protobuf/any_pb.js';
 import protobufEmpty from 'google-protobuf/google/protobuf/empty_pb.js';
 import { type WireWriter, wireWriter } from '../wire.ts';
-import type { Expected, Outcome } from './changes.ts';
+import type { ChangeOutcome, Expected } from './changes.ts';
 import { maxAppendSize_bytes, streamIdentifier } from './messages.ts';
 
-type Done = Extract<Outcome, { kind: 'done' }>;
+type Done = Extract<ChangeOutcome, { kind: 'done' }>;
 type ErrorStatus = statuses.Status;
 
 /** Answer to one append of a batch. */

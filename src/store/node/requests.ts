@@ -13,7 +13,7 @@ export type Shape = ReadonlyMap<number, Kind>;
 type Kind = Shape | 'text' | 'bytes' | 'number';
 
 /** An entry of a text map. The decoder does not skip other fields in it: it would misread the next ones. */
-export const entry: Shape = new Map([
+export const mapEntry: Shape = new Map([
   [1, 'text'],
   [2, 'text'],
 ]);
@@ -59,7 +59,7 @@ export function checkFrame(frame: Uint8Array, shape: Shape): void {
     const [name, type] = [Math.floor(tag / 8), tag % 8];
     const kind = fields.get(name);
     if (tag > tagMost) throw new MalformedFrame('the number of a field is too large');
-    if (!kind && fields === entry) throw new MalformedFrame(`an entry of a map has no field ${name}`);
+    if (!kind && fields === mapEntry) throw new MalformedFrame(`an entry of a map has no field ${name}`);
     if (name === 0 || (kind && type !== (kind === 'number' ? wireType.number : wireType.bytes))) {
       throw new MalformedFrame(`field ${name} cannot have the wire type ${type}`);
     }
@@ -96,7 +96,7 @@ const uuid = shape({ 1: shape({ 1: number, 2: number }), 2: text });
 const streamIdentifier = shape({ 3: bytes });
 const expected = { 1: streamIdentifier, 2: number, 3: empty, 4: empty, 5: empty } as const;
 const deadline = shape({ 1: number, 2: number });
-const proposed = shape({ 1: uuid, 2: entry, 3: bytes, 4: bytes });
+const proposed = shape({ 1: uuid, 2: mapEntry, 3: bytes, 4: bytes });
 const expression = shape({ 1: text, 2: text });
 
 const readOptions = shape({

@@ -12,26 +12,26 @@ export interface Endpoint {
  * `leader` answers. A follower answers leaderless calls from its own log, old or not; a deposed leader is one. `leaderless` knows of no
  * leader; `electing` accepts nothing, as without a majority. `frozen` reads and sends nothing, but its connections stay.
  */
-export type Standing = 'leader' | 'leaderless' | 'electing' | 'frozen' | { readonly follows: Endpoint };
+export type NodeRole = 'leader' | 'leaderless' | 'electing' | 'frozen' | { readonly follows: Endpoint };
 
-export interface Member extends Endpoint {
-  readonly standing: Standing;
+export interface ClusterMember extends Endpoint {
+  readonly standing: NodeRole;
   readonly isAlive: boolean;
 }
 
 export interface Seat {
-  readonly standing: Standing;
-  take(standing: Standing): void;
+  readonly standing: NodeRole;
+  take(standing: NodeRole): void;
   /** All members, as this node would gossip them. */
-  members(): readonly Member[];
+  members(): readonly ClusterMember[];
   /** Reason for refusing a call, in EventStoreDB's form. */
   refusal(metadata: Metadata): ServiceError | null;
   /** Resolves while the node is not frozen. */
   thawed(): Promise<void>;
 }
 
-export function createSeat(members: () => readonly Member[]): Seat {
-  let standing: Standing = 'leader';
+export function createSeat(members: () => readonly ClusterMember[]): Seat {
+  let standing: NodeRole = 'leader';
   let thaw = Promise.withResolvers<void>();
   thaw.resolve();
   return {

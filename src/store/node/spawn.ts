@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { childEnvironment } from '../../process/system.ts';
-import { reasonOf } from '../failures.ts';
+import { storeReasonOf } from '../failures.ts';
 import { within } from '../read.ts';
 import { Damaged } from './environment.ts';
 import { silenceMost_ms } from './room.ts';
@@ -73,7 +73,7 @@ export async function startChild(dataDir: string, port: number | null, patience_
   } catch (error) {
     child.kill('SIGKILL');
     if (error instanceof NodeNotStarted) throw error;
-    throw new NodeNotStarted('failed', reasonOf(error));
+    throw new NodeNotStarted('failed', storeReasonOf(error));
   }
 }
 

@@ -2,7 +2,7 @@
 
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { commit, Damaged, intact, openEnvironment, openJson, sealJson, type Tables } from './environment.ts';
+import { commit, Damaged, intact, type NodeTables, openEnvironment, openJson, sealJson } from './environment.ts';
 import { createLogReads } from './log.ts';
 import type { StreamMetadata } from './metadata.ts';
 
@@ -122,7 +122,7 @@ export async function openStorage(path: string, hadLog = false) {
   }
 }
 
-function storageOf(path: string, tables: Tables) {
+function storageOf(path: string, tables: NodeTables) {
   const { env, log, index, heads, ends } = tables;
   const { checkedFrom } = endsOf(path, tables);
   const reads = createLogReads(path, tables, checkedFrom);
@@ -156,7 +156,7 @@ function storageOf(path: string, tables: Tables) {
   };
 }
 
-function endsOf(path: string, { ends }: Tables): Ends {
+function endsOf(path: string, { ends }: NodeTables): Ends {
   const text = intact(path, 'the end of its log', () => ends.get('ends'));
   if (text === undefined) return fresh;
   const value = openJson(text, endsKeys) as Ends | null;

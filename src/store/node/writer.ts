@@ -4,12 +4,12 @@ import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   applyChange,
-  type Batch,
-  type Change,
+  type ChangeOutcome,
   createBatch,
   createRecentIds,
-  type Outcome,
   type RecentIds,
+  type StreamChange,
+  type WriteBatch,
   weightOf,
 } from './changes.ts';
 import { peekRecord } from './log.ts';
@@ -23,7 +23,7 @@ export interface Writer {
    * Settles once the change is on disk, or refused. Changes are executed in order of arrival.
    * @throws Busy at once; CannotWrite and Damaged: nothing of it was written; after any other error that is unknown
    */
-  submit(change: Change): Promise<Outcome>;
+  submit(change: StreamChange): Promise<ChangeOutcome>;
   /** Resolves when all submitted changes are settled. */
   drained(): Promise<void>;
 }
@@ -42,15 +42,15 @@ const endless: Room = {
 };
 
 interface Waiting {
-  readonly change: Change;
-  readonly resolve: (outcome: Outcome) => void;
+  readonly change: StreamChange;
+  readonly resolve: (outcome: ChangeOutcome) => void;
   readonly reject: (error: unknown) => void;
 }
 
 const batchMost = 1_024;
 const batchMost_bytes = 8 * 1024 * 1024;
 
-const sizeOf = (change: Change): number => change.events.reduce((sum, event) => sum + weightOf(event), 0);
+const sizeOf = (change: StreamChange): number => change.events.reduce((sum, event) => sum + weightOf(event), 0);
 
 /**
  * Group commit: while one batch is being written to disk the next one is collected, so a hundred waiting appends cost one flush. Nothing is
@@ -90,7 +90,7 @@ export function createWriter(
     }
   }
 
-  async function write(batch: Batch): Promise<void> {
+  async function write(batch: WriteBatch): Promise<void> {
     const { position } = storage.ends();
     try {
       await storage.commit(batch.writes);
@@ -129,7 +129,7 @@ export function createWriter(
 function decide(storage: Storage, recent: RecentIds, waiting: readonly Waiting[], tell: Tell) {
   for (let left = waiting; ; ) {
     const batch = createBatch(storage, recent, Date.now());
-    const decided: { readonly waiting: Waiting; readonly outcome: Outcome }[] = [];
+    const decided: { readonly waiting: Waiting; readonly outcome: ChangeOutcome }[] = [];
     const failed = left.find((one) => {
       try {
         decided.push({ waiting: one, outcome: applyChange(batch, recent, one.change) });
@@ -190,7 +190,7 @@ export async function writeEpoch(storage: Storage, writer: Writer): Promise<void
   await writer.submit(epochChange(storage));
 }
 
-function epochChange(storage: Storage): Change {
+function epochChange(storage: Storage): StreamChange {
   const head = storage.head(epochStream);
   const last = head?.last ?? -1;
   const epoch = {

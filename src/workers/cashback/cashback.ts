@@ -18,7 +18,7 @@ interface Merchant {
   readonly appId: string;
 }
 
-export interface CashbackDeps {
+export interface CashbackWorkerDeps {
   readonly handle: Handle;
   readonly clock: Pick<Clock, 'now'>;
   readonly due: (max: number, now: Instant) => Promise<readonly Merchant[]>;
@@ -32,7 +32,7 @@ export const cashbackWorkerName = 'cashback';
  * Each payment has its number, and the account accepts only the next one: every payment arrives exactly once, despite losses and
  * repetitions.
  */
-export function cashbackWorker({ handle, clock, due, paymentsAfter }: CashbackDeps): Worker<Merchant> {
+export function cashbackWorker({ handle, clock, due, paymentsAfter }: CashbackWorkerDeps): Worker<Merchant> {
   return {
     name: cashbackWorkerName,
     concurrency: 4,

@@ -15,7 +15,13 @@ import {
   type HeadsReading,
   newestHead,
 } from '../../../commands/heads/sign.ts';
-import { type Crown, loadCrown, type Progress, TreeDamaged, type TreeStore } from '../../../commands/heads/tree.ts';
+import {
+  loadTopLevels,
+  type TopLevels,
+  TreeDamaged,
+  type TreeProgress,
+  type TreeStore,
+} from '../../../commands/heads/tree.ts';
 import type { Clock, EventStore } from '../../../commands/ports.ts';
 import type { HeadSigned } from '../../../domain/heads/events.ts';
 import { epochMs, hour_ms, minute_ms } from '../../../domain/time.ts';
@@ -43,7 +49,7 @@ const prefixes = coveredCategories.map((category) => `${category}-`);
 
 /** Until the signal aborts. On one instance at a time: the caller holds a lease. */
 export async function followForHeads(deps: HeadsDeps, signal: AbortSignal): Promise<void> {
-  let held: Held | null = null;
+  let held: TreeState | null = null;
   let pause_ms = round_ms;
   while (!signal.aborted) {
     try {
@@ -64,10 +70,10 @@ export async function followForHeads(deps: HeadsDeps, signal: AbortSignal): Prom
 }
 
 /** State of the tree in the signing process. */
-export interface Held {
-  readonly crown: Crown;
+export interface TreeState {
+  readonly crown: TopLevels;
   /** Position of the tree; null for an empty one. */
-  progress: Progress | null;
+  progress: TreeProgress | null;
   /** Events read and not in the tree yet. */
   moves: Moves;
   readTo: bigint | null;
@@ -92,16 +98,16 @@ class LogDiffers extends Error {
 }
 
 /** Trusts the tree as far as a head proves it; otherwise begins an empty one. */
-export async function open(deps: HeadsDeps): Promise<Held> {
+export async function open(deps: HeadsDeps): Promise<TreeState> {
   const newest = await newestHead(deps);
   const same = newest !== null && String(newest.categories) === String(coveredCategories);
   let progress = await deps.tree.progress();
-  let crown = await loadCrown(deps.tree);
+  let crown = await loadTopLevels(deps.tree);
   const ahead = progress !== null && (!same || progress.position > BigInt(newest.position));
   if (ahead || (progress && newest && isAt(progress, newest) && !isOf(newest, progress, crown))) {
     await deps.tree.clear();
     progress = null;
-    crown = await loadCrown(deps.tree);
+    crown = await loadTopLevels(deps.tree);
   }
   const compares = same && (progress === null || !isAt(progress, newest));
   const moves = createMoves(deps.tellBroken);
@@ -117,15 +123,15 @@ export async function open(deps: HeadsDeps): Promise<Held> {
   };
 }
 
-const isAt = ({ position }: Progress, head: HeadSigned): boolean => position === BigInt(head.position);
+const isAt = ({ position }: TreeProgress, head: HeadSigned): boolean => position === BigInt(head.position);
 
-const isOf = (head: HeadSigned, { streams, events }: Progress, crown: Crown): boolean =>
+const isOf = (head: HeadSigned, { streams, events }: TreeProgress, crown: TopLevels): boolean =>
   head.root === rootIn(crown) && head.streams === String(streams) && head.events === String(events);
 
-const rootIn = (crown: Crown): string => crown.root().hash.toString('hex');
+const rootIn = (crown: TopLevels): string => crown.root().hash.toString('hex');
 
 /** Reads to the log's end, and signs a due head. @throws LogDiffers, TreeDamaged, TreeMoved, HeadKeyMissing, Unavailable */
-export async function signHeads(deps: HeadsDeps, held: Held, signal: AbortSignal): Promise<void> {
+export async function signHeads(deps: HeadsDeps, held: TreeState, signal: AbortSignal): Promise<void> {
   const { store, clock, every } = deps;
   const end = held.compares && held.newest ? BigInt(held.newest.position) : null;
   for await (const { events, position, live } of store.all({ after: held.readTo, prefixes, signal })) {
@@ -144,12 +150,12 @@ export async function signHeads(deps: HeadsDeps, held: Held, signal: AbortSignal
 }
 
 /** A stored tree may be wrong; one built from the first event on is not. */
-const differs = ({ anew, newest }: Held): Error =>
+const differs = ({ anew, newest }: TreeState): Error =>
   anew && newest
     ? new LogDiffers(newest)
     : new TreeDamaged('the tree of heads does not lead to the newest head: it is made again from the log');
 
-async function advance(deps: HeadsDeps, held: Held): Promise<void> {
+async function advance(deps: HeadsDeps, held: TreeState): Promise<void> {
   const { handle, tree, keys, tellBroken } = deps;
   const { crown, moves, newest, progress } = held;
   if (!moves.newest) return;

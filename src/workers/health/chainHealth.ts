@@ -2,15 +2,15 @@
 import type { Clock } from '../../../commands/ports.ts';
 import type { Chain } from '../../../domain/chains.ts';
 import { epochMs, hour_ms, type Instant, minute_ms } from '../../../domain/time.ts';
-import type { ChainHealth, Compared, WatchedNode } from '../../chains/health.ts';
+import type { ChainHealth, ComparedAspects, WatchedNode } from '../../chains/health.ts';
 import { boundedTimes } from '../../lib/cache.ts';
-import type { Looked } from './chainStands.ts';
+import type { NodeResult } from './chainStands.ts';
 
 export interface ChainHealthDeps {
   readonly clock: Clock;
   readonly health: ChainHealth;
-  readonly compared: Compared;
-  readonly stands: (all: readonly Looked[], at: Instant) => void;
+  readonly compared: ComparedAspects;
+  readonly stands: (all: readonly NodeResult[], at: Instant) => void;
   readonly foreign: ForeignWatch;
   /** Receives each difference between the chain and this release's facts once a day. */
   readonly differs: (message: string) => void;
@@ -54,7 +54,7 @@ export async function watchChainHealth(deps: ChainHealthDeps, signal: AbortSigna
   }
 }
 
-async function lookAt(node: WatchedNode, signal: AbortSignal): Promise<Looked> {
+async function lookAt(node: WatchedNode, signal: AbortSignal): Promise<NodeResult> {
   try {
     return { node: node.name, look: await node.look(signal) };
   } catch (error) {
@@ -70,7 +70,7 @@ async function lookAt(node: WatchedNode, signal: AbortSignal): Promise<Looked> {
 // Stops calls to nodes of other networks with the right chain id, by comparing network identities with the one of the first read.
 
 /** A node of another network, or of an unknown one. */
-export interface Stranger {
+export interface ForeignNode {
   readonly node: string;
   readonly message: string;
 }
@@ -82,7 +82,7 @@ export interface IdentityDeps {
   readonly remembered: () => Promise<string | null>;
   /** @returns the identity that is stored from now on */
   readonly remember: (identity: string) => Promise<string>;
-  readonly tell: (stranger: Stranger) => void;
+  readonly tell: (stranger: ForeignNode) => void;
 }
 
 const usually_ms = 10 * minute_ms;
@@ -156,7 +156,7 @@ const behind_ms = 3 * minute_ms;
 
 export interface ForeignWatch {
   /** Runs with each round of checks. @throws Unavailable */
-  judge(all: readonly Looked[], at: Instant, signal: AbortSignal): Promise<void>;
+  judge(all: readonly NodeResult[], at: Instant, signal: AbortSignal): Promise<void>;
 }
 
 export function createForeign(deps: ForeignDeps): ForeignWatch {
@@ -166,7 +166,7 @@ export function createForeign(deps: ForeignDeps): ForeignWatch {
   let now_ms = 0;
   const identities = createIdentityWatch({ ...deps, tell: (stranger) => told(`${stranger.node} identity`, stranger) });
 
-  const told = (key: string, foreign: Stranger) => {
+  const told = (key: string, foreign: ForeignNode) => {
     if (now_ms - (toldAt.get(key) ?? Number.NEGATIVE_INFINITY) < toldAgain_ms) return;
     toldAt.set(key, now_ms);
     tell(foreign);
@@ -180,7 +180,7 @@ export function createForeign(deps: ForeignDeps): ForeignWatch {
     },
   };
 
-  async function judgePlaces(all: readonly Looked[]): Promise<void> {
+  async function judgePlaces(all: readonly NodeResult[]): Promise<void> {
     const scannedTo = await deps.scannedTo();
     for (const { node, look } of all) {
       if ('failure' in look) continue;

@@ -5,14 +5,14 @@ import type { ChainHealth, NodeLook } from '../../chains/health.ts';
 import { higher } from '../../lib/inParallel.ts';
 
 /** Result of a call to a node. */
-export interface Looked {
+export interface NodeResult {
   readonly node: string;
   readonly look: NodeLook | { readonly failure: string };
 }
 
 export type StandingPart = 'head' | 'final' | 'clock';
 
-export interface Standing {
+export interface Standstill {
   readonly node: string;
   readonly part: StandingPart;
   /** Last block that it returned. */
@@ -26,7 +26,7 @@ export interface StandsDeps {
   /** Time since a node's value was last right; 0 while it is. */
   readonly observe: (node: string, part: StandingPart, standing_ms: number) => void;
   /** Called once at the start, and again while it lasts. */
-  readonly tell: (standing: Standing) => void;
+  readonly tell: (standing: Standstill) => void;
 }
 
 /** Factor of the usual time, with this minimum: chains pause, nodes restart. */
@@ -49,7 +49,7 @@ export function createStands({
   health,
   observe,
   tell,
-}: StandsDeps): (all: readonly Looked[], at: Instant) => void {
+}: StandsDeps): (all: readonly NodeResult[], at: Instant) => void {
   const marks = new Map<string, Mark>();
   const usual_ms = { head: chain.block_ms, final: health.finalSteps_ms, clock: 0 };
 

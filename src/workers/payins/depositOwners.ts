@@ -1,13 +1,13 @@
 /** Keeps deposit addresses in stock for instances without keys. */
 import type { Clock } from '../../../commands/ports.ts';
-import type { DepositOwner, DepositOwners } from '../../postgres/depositOwners.ts';
+import type { DepositOwners, StockedOwner } from '../../postgres/depositOwners.ts';
 import type { Worker } from '../engine.ts';
 
 export interface DepositOwnersDeps {
   readonly owners: DepositOwners;
   readonly clock: Pick<Clock, 'sleep'>;
   /** New addresses, each with a key derived from a new salt. */
-  readonly make: (count: number) => Promise<readonly DepositOwner[]>;
+  readonly make: (count: number) => Promise<readonly StockedOwner[]>;
 }
 
 export const depositOwnersName = 'depositOwners';

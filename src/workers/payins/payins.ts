@@ -15,10 +15,10 @@ import {
   handleRange,
   holdsAnything,
   orPark,
-  orphan,
   orphanAbove,
   type RangeDeps,
   recordAnew,
+  recordOrphaned,
 } from './range.ts';
 
 export interface PayinsDeps extends RangeDeps {
@@ -221,7 +221,7 @@ async function settle(deps: PayinsDeps, { payin, pass, next, budget }: Pending, 
   const found = shown.find((transfer) => transferId(transfer) === id);
   if (found && !(await isMadeAsRecorded(deps, payin, found)))
     return disown(deps, { payin, pass, found, shown }, signal);
-  if (!found && !payin.left && (await ingester.hasLeft(payin, signal))) return orphan(deps, payin);
+  if (!found && !payin.left && (await ingester.hasLeft(payin, signal))) return recordOrphaned(deps, payin);
   if (!found) return confirmationGate.postpone(id);
   const isDeep = BigInt(found.blockNumber) <= next.blockNumber;
   const fits = isDeep && budget.take({ token: found.token, amount: BigInt(found.amount) });
@@ -253,6 +253,7 @@ async function disown(deps: PayinsDeps, { payin, pass, found, shown }: Disowned,
   const { confirmationGate } = deps;
   await recordAnew(deps, shown, signal);
   const { transferId: id, agreed_usd, left } = payin;
-  if (!left && (await confirmationGate.isProven(found, { pass, agreed_usd }, signal))) return orphan(deps, payin);
+  if (!left && (await confirmationGate.isProven(found, { pass, agreed_usd }, signal)))
+    return recordOrphaned(deps, payin);
   confirmationGate.postpone(id);
 }

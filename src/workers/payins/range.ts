@@ -32,7 +32,7 @@ interface Ours {
  * Removes transactions whose known receivers are not ours. Of the others' receivers, deposits of one payment stay named; a shared address
  * names no payment, and not all payments can wait.
  */
-export async function maybeOurs(
+export async function possiblePayins(
   found: readonly Unreadable[],
   { ingester, matchDeposits }: Ours,
 ): Promise<readonly Unreadable[]> {
@@ -95,14 +95,14 @@ export const holdsAnything = ({
 }: ScannedRange): boolean => logs.length + orphaned.length + unexplained.length + unreadable.length + stray.length > 0;
 
 /** `known`: the log had it and was not changed. */
-export type Outcome = 'known' | 'recorded' | 'unmatched' | 'setAside';
+export type PayinOutcome = 'known' | 'recorded' | 'unmatched' | 'setAside';
 
 /** A transfer to us and its outcome. */
 export interface HandledTransfer {
   readonly log: TransferLog;
   /** Null for unmatched money. */
   readonly paymentId: string | null;
-  readonly outcome: Outcome;
+  readonly outcome: PayinOutcome;
 }
 
 /** Without `next`: a separate read. */
@@ -122,7 +122,7 @@ export async function handleRange(
   await deps.caughtUp(signal);
   for (const address of range.unexplained ?? []) await deps.setAside(address);
   for (const tokens of range.stray ?? []) deps.stray(tokens);
-  const unreadable = await maybeOurs(range.unreadable ?? [], deps);
+  const unreadable = await possiblePayins(range.unreadable ?? [], deps);
   if (unreadable.length > 0) await deps.setUnreadableAside(unreadable);
   if (range.orphaned.length > 0) await orphanAbove(deps, believed(pass, range), signal);
   const { ingester, confirmationGate } = deps;
@@ -185,12 +185,12 @@ export async function orphanAbove(
   signal: AbortSignal,
 ): Promise<void> {
   const named = orphaned.length > 0 ? await deps.payinsInBlocks(orphaned) : [];
-  for (const payin of named) await orphan(deps, payin);
+  for (const payin of named) await recordOrphaned(deps, payin);
   if (!next) return;
   for (let page = await deps.payinsAbove(next.blockNumber, null, aboveMax); page.length > 0; ) {
     for (const payin of page) {
       const known = named.some(({ transferId }) => transferId === payin.transferId);
-      if (!known && (await deps.ingester.hasLeft(payin, signal))) await orphan(deps, payin);
+      if (!known && (await deps.ingester.hasLeft(payin, signal))) await recordOrphaned(deps, payin);
     }
     // Each page begins after the previous one, so their number is bounded by the rows above the fork.
     page = page.length < aboveMax ? [] : await deps.payinsAbove(next.blockNumber, page.at(-1) ?? null, aboveMax);
@@ -227,7 +227,7 @@ const logOf = (transfer: Transfer): TransferLog => ({
 });
 
 /** Records that a payin's block has left its chain; notifies an operator if it had funded its payment. */
-export async function orphan(deps: RangeDeps, payin: RecordedPayin): Promise<void> {
+export async function recordOrphaned(deps: RangeDeps, payin: RecordedPayin): Promise<void> {
   await orPark(deps, payin, payin.txHash, async () => {
     const outcome = await recordOrphan(deps, payin, payin);
     if (!isRefusal(outcome) && outcome.appended > 0) {
@@ -238,7 +238,7 @@ export async function orphan(deps: RangeDeps, payin: RecordedPayin): Promise<voi
   });
 }
 
-async function unmatched(deps: RangeDeps, transfer: Transfer, confirmed: boolean): Promise<Outcome> {
+async function unmatched(deps: RangeDeps, transfer: Transfer, confirmed: boolean): Promise<PayinOutcome> {
   if (confirmed) return (await deps.unmatched(transfer)) ? 'unmatched' : 'known';
   await deps.park(null, transfer.txHash, new Unproven());
   return 'setAside';
@@ -298,7 +298,7 @@ export async function orPark(
   payment: PaymentRef,
   txHash: string,
   record: () => Promise<{ readonly appended: number } | Refusal>,
-): Promise<Outcome> {
+): Promise<PayinOutcome> {
   try {
     const outcome = await record();
     if (!isRefusal(outcome)) return outcome.appended > 0 ? 'recorded' : 'known';

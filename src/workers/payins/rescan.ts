@@ -1,7 +1,7 @@
 /** Reads blocks again that were read, or missed, before: records payments to us that the log does not have yet. */
 import type { Pass, ScannedRange } from '../../../commands/chainPorts.ts';
 import { lower } from '../../lib/inParallel.ts';
-import { type HandledTransfer, handleRange, holdsAnything, type Outcome, type RangeDeps } from './range.ts';
+import { type HandledTransfer, handleRange, holdsAnything, type PayinOutcome, type RangeDeps } from './range.ts';
 
 export interface RescanDeps extends RangeDeps {
   readonly onProgress?: (pass: Pass, blockNumber: bigint, to: bigint) => void;
@@ -15,7 +15,7 @@ export interface Blocks {
 
 export interface Rescanned {
   /** Number of transfers to us per outcome. */
-  readonly counts: Readonly<Record<Outcome, number>>;
+  readonly counts: Readonly<Record<PayinOutcome, number>>;
   /** Those of them that were not in the log, up to a maximum. */
   readonly news: readonly HandledTransfer[];
   /** Blocks that no node remembers. */

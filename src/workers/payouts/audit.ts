@@ -8,7 +8,7 @@ import { referenceOf, type TransferKey } from '../../../domain/transfer/shapes.t
 import { boundedTimes } from '../../lib/cache.ts';
 import type { Worker } from '../engine.ts';
 
-export interface AuditDeps {
+export interface PayoutAuditDeps {
   readonly owners: TransferOwners;
   readonly rail: PayoutRail;
   /** Transfers on this chain that were settled after `since`, oldest first. */
@@ -30,7 +30,7 @@ export const auditName = (chainId: ChainId): string => `payoutAudit:${chainId}`;
  * Records a vanished transfer as orphaned in its stream, so the worker sends its bytes again: the receiver is paid, and its nonce leaves no
  * gap that blocks every later one.
  */
-export function auditWorker({ owners, rail, settledSince, alarm }: AuditDeps): Worker<SettledItem> {
+export function auditWorker({ owners, rail, settledSince, alarm }: PayoutAuditDeps): Worker<SettledItem> {
   const recheckAt = boundedTimes();
   return {
     name: auditName(rail.chainId),

@@ -153,7 +153,7 @@ export async function buryRefund(
   by: By,
   signal: AbortSignal,
 ): RefundDecided {
-  const leg = await refundLeg(deps.handle, byHand.key);
+  const leg = await loadRefundLeg(deps.handle, byHand.key);
   if (isRefusal(leg)) return leg;
   const rail = deps.railOf(leg.order.chainId);
   if (!rail) return refuse('invalidRequest', `chain ${leg.order.chainId} is not configured here: nobody can be asked`);
@@ -166,7 +166,7 @@ export async function buryRefund(
 }
 
 /** Leg of the refund; refused if there is none. */
-export async function refundLeg(handle: Handle, { kind, id, part }: RefundKey): Promise<TransferLeg | Refusal> {
+export async function loadRefundLeg(handle: Handle, { kind, id, part }: RefundKey): Promise<TransferLeg | Refusal> {
   const leg =
     kind === 'refund'
       ? (await currentState(handle, paymentDecider, id))?.refunds.find(({ refund }) => refund === part)

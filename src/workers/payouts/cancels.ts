@@ -38,7 +38,7 @@ import {
   numberingAccountFor,
   numberingAccountsOf,
   objectionToSigning,
-  stateOf,
+  treasuryStateOf,
 } from './numberingAccounts.ts';
 
 export interface CancelDeps extends NumberingDeps {
@@ -59,7 +59,7 @@ const outbidAfterMax_ms = 60 * minute_ms;
  * Crash after the append: the bytes are recorded, and `tendNonces` sends them.
  */
 export async function releaseNonce(deps: CancelDeps, numbering: NumberingAccount, purpose: Purpose): Promise<void> {
-  const nonce = nonceOf(await stateOf(deps, numbering.account), purpose);
+  const nonce = nonceOf(await treasuryStateOf(deps, numbering.account), purpose);
   if (nonce === null || nonce < numbering.minedNonce) return;
   await cancel(deps, numbering.account, nonce, `cancel ${purpose.kind} ${purpose.reference}`);
 }
@@ -110,10 +110,10 @@ export const isCancelled = async (
   deps: Pick<NumberingDeps, 'handle' | 'rail' | 'memory'>,
   account: string,
   nonce: bigint,
-): Promise<boolean> => (await stateOf(deps, account)).cancelled.some((each) => each.nonce === nonce);
+): Promise<boolean> => (await treasuryStateOf(deps, account)).cancelled.some((each) => each.nonce === nonce);
 
 /** A nonce that needs an operator. */
-export interface Trouble {
+export interface StuckNonce {
   readonly account: string;
   readonly nonce: bigint;
   /** It is outstanding for too long; or a transaction without a record has used it. */
@@ -126,7 +126,7 @@ interface TendDeps extends CancelDeps {
   /** Serializes signatures with the transfers of the same accounts. */
   readonly inTurn: <T>(work: () => Promise<T>) => Promise<T>;
   /** Failure for one nonce; the others continue. */
-  readonly failed: (nonce: Pick<Trouble, 'account' | 'nonce'>, error: unknown) => void;
+  readonly failed: (nonce: Pick<StuckNonce, 'account' | 'nonce'>, error: unknown) => void;
 }
 
 /** For a rail of any kind: expiring transfers have no nonces to check. */
@@ -136,7 +136,10 @@ type AnyTendDeps = Omit<TendDeps, 'rail'> & { readonly rail: PayoutRail };
  * Checks every assigned, unmined nonce: resends and outbids cancels until they are final, and takes back unneeded nonces.
  * @returns nonces that need an operator
  */
-export async function tendNonces({ rail, ...others }: AnyTendDeps, signal: AbortSignal): Promise<readonly Trouble[]> {
+export async function tendNonces(
+  { rail, ...others }: AnyTendDeps,
+  signal: AbortSignal,
+): Promise<readonly StuckNonce[]> {
   const accounts = await numberingAccountsOf({ ...others, rail }, signal);
   const tended = isNumbered(rail)
     ? accounts.map((numbering) => tendAccount({ ...others, rail }, { numbering, accounts }, signal))
@@ -144,10 +147,10 @@ export async function tendNonces({ rail, ...others }: AnyTendDeps, signal: Abort
   return (await Promise.all(tended)).flat();
 }
 
-async function tendAccount(deps: TendDeps, chosen: Chosen, signal: AbortSignal): Promise<readonly Trouble[]> {
+async function tendAccount(deps: TendDeps, chosen: Chosen, signal: AbortSignal): Promise<readonly StuckNonce[]> {
   const { account, minedNonce } = chosen.numbering;
-  const state = await stateOf(deps, account);
-  const trouble: Trouble[] = state.taken.map(({ nonce }) => {
+  const state = await treasuryStateOf(deps, account);
+  const trouble: StuckNonce[] = state.taken.map(({ nonce }) => {
     const message = objectionTo(state)?.message ?? '';
     return { account, nonce, reason: 'treasuryBehindChain', message };
   });
@@ -219,7 +222,7 @@ async function recordedWith(
  * includes it.
  */
 async function isSignedSince(deps: TendDeps, account: string, nonce: bigint, asked: readonly Sent[]): Promise<boolean> {
-  const cancelled = (await stateOf(deps, account)).cancelled.find((each) => each.nonce === nonce);
+  const cancelled = (await treasuryStateOf(deps, account)).cancelled.find((each) => each.nonce === nonce);
   const recorded = cancelled ? await recordedWith(deps, account, cancelled) : [];
   return recorded.some(({ hash }) => !asked.some((known) => known.hash === hash));
 }
@@ -291,7 +294,7 @@ export function noncesWorker(deps: NoncesDeps): Worker<ChainId> {
     keyOf: String,
     async act(_, signal) {
       const failures: unknown[] = [];
-      const note = (nonce: Pick<Trouble, 'account' | 'nonce'>, error: unknown) => {
+      const note = (nonce: Pick<StuckNonce, 'account' | 'nonce'>, error: unknown) => {
         if (error instanceof PayoutBlocked) tell({ ...nonce, reason: error.reason, message: error.message });
         else failures.push(error);
       };
@@ -303,7 +306,7 @@ export function noncesWorker(deps: NoncesDeps): Worker<ChainId> {
   };
 
   /** Repeated at the interval after which a nonce counts as stuck. */
-  function tell({ account, nonce, reason, message }: Omit<Trouble, 'reason'> & { readonly reason: string }): void {
+  function tell({ account, nonce, reason, message }: Omit<StuckNonce, 'reason'> & { readonly reason: string }): void {
     const key = `${reason} ${account} ${nonce}`;
     const now_ms = epochMs(clock.now());
     if (now_ms - (alarmedAt.get(key) ?? Number.NEGATIVE_INFINITY) < stuckAfter_ms) return;

@@ -38,7 +38,7 @@ type Witnesses = ReadonlyMap<ChainId, Witness>;
  */
 export function createFundingProof(
   chains: Witnesses,
-  own: OwnMoney | null = null,
+  own: OwnMoneyChecks | null = null,
   uses: FundingUses | null = null,
 ): ProveFunding {
   const prove = createMoneyProof(chains);
@@ -106,7 +106,7 @@ async function mustBeOurs(objection: Promise<string | undefined> | undefined): P
 /** Proves unmatched money before its refund. @param own as for `createFundingProof`, like `uses` */
 export function createUnmatchedProof(
   chains: Witnesses,
-  own: OwnMoney | null,
+  own: OwnMoneyChecks | null,
   uses: FundingUses | null = null,
 ): ProveMoney {
   const prove = createMoneyProof(chains);
@@ -134,7 +134,7 @@ export interface OwnMoneyDeps {
 }
 
 /** Each method returns why the money is not the treasury's; undefined if it is. */
-export interface OwnMoney {
+export interface OwnMoneyChecks {
   /** @param id of the payment's stream */
   objectionToPayins(id: string, payment: Payment, payins: readonly Payin[]): Promise<string | undefined>;
   objectionToWithdrawal(payment: Payment): Promise<string | undefined>;
@@ -142,7 +142,7 @@ export interface OwnMoney {
   objectionToUnmatched(transfer: Transfer): Promise<string | undefined>;
 }
 
-export function createOwnMoney({ handle, store, ingesters, isOwnDeposit }: OwnMoneyDeps): OwnMoney {
+export function createOwnMoney({ handle, store, ingesters, isOwnDeposit }: OwnMoneyDeps): OwnMoneyChecks {
   const isShared = ({ chainId, to }: Transfer): boolean =>
     ingesters.get(chainId)?.sharedAddresses.includes(to) ?? false;
 

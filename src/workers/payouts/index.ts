@@ -37,7 +37,7 @@ import {
   createOwnMoney,
   createUnmatchedProof,
   type FundingUses,
-  type OwnMoney,
+  type OwnMoneyChecks,
 } from './fundingProof.ts';
 import { impossibleWorker } from './impossible.ts';
 import { numberingMemory } from './numberingAccounts.ts';
@@ -58,7 +58,7 @@ export interface OwnerNeeds extends Pick<Core, 'workHandle' | 'clock' | 'chains'
   /** Amount that a withdrawal must leave. */
   readonly owed: OwedOn;
   /** Null on an instance whose signer checks the money's owner, or that signs nothing. */
-  readonly own: OwnMoney | null;
+  readonly own: OwnMoneyChecks | null;
   /** Null in the same cases. */
   readonly uses: FundingUses | null;
 }
@@ -77,7 +77,7 @@ export function transferOwners({ workHandle: handle, clock, chains, owed, own, u
 }
 
 /** A separate signer makes the same check itself, and only it can identify deposits on Solana. */
-function ownMoneyOf({ config, workHandle: handle, store, chains }: Core): OwnMoney | null {
+function ownMoneyOf({ config, workHandle: handle, store, chains }: Core): OwnMoneyChecks | null {
   if (config.signing.remote !== null) return null;
   const ingesters = new Map([...chains].map(([chainId, { ingester }]) => [chainId, ingester]));
   return createOwnMoney({ handle, store: store.workers, ingesters, isOwnDeposit: ownDepositsOf(config.treasuries) });

@@ -118,7 +118,7 @@ export interface Chosen {
 }
 
 /** Purpose of a nonce. */
-export interface Wanted {
+export interface NonceRequest {
   readonly purpose: Purpose;
   readonly moves: Moved;
 }
@@ -128,7 +128,7 @@ export const causeOf = ({ kind, reference }: Pick<Purpose, 'kind' | 'reference'>
   `worker:${kind}s ${reference}`;
 
 /** Assigns the account's next nonce to a purpose, or finds the purpose's existing one. */
-export async function takeNonce(deps: NumberingDeps, chosen: Chosen, wanted: Wanted): Promise<bigint | Refusal> {
+export async function takeNonce(deps: NumberingDeps, chosen: Chosen, wanted: NonceRequest): Promise<bigint | Refusal> {
   const { handle, clock, rail } = deps;
   const closed = (await admit(deps, chosen)) ?? (await unprovenBeginning(deps, chosen.numbering));
   if (closed) return forgetting(deps, closed);
@@ -154,7 +154,7 @@ async function unprovenBeginning(
   const { rail, memory } = deps;
   const { numbering } = rail;
   if (numbering.kind === 'sequence') return undefined;
-  const { opened } = memory.states.get(account) ?? (await stateOf(deps, account));
+  const { opened } = memory.states.get(account) ?? (await treasuryStateOf(deps, account));
   if (opened || (await numbering.provenNonce()) === minedNonce) return undefined;
   const message = `the nodes of chain ${rail.chainId} do not agree on the next nonce of ${account}: its history begins when they do`;
   return refuse('treasuryBusy', message);
@@ -170,15 +170,15 @@ function forgetting({ memory }: Pick<NumberingDeps, 'memory'>, refusal: Refusal)
 export async function refusalToNumber(
   deps: NumberingDeps,
   chosen: Chosen,
-  wanted: Wanted,
+  wanted: NonceRequest,
 ): Promise<Refusal | undefined> {
   const { account } = chosen.numbering;
   const own = deps.rail.account;
   const { states } = deps.memory;
   const [remembered, paused] = [states.get(account), states.get(own)];
   if (remembered && paused && !refusalIn(remembered, paused, deps, chosen, wanted)) return undefined;
-  const state = await stateOf(deps, account);
-  return refusalIn(state, account === own ? state : await stateOf(deps, own), deps, chosen, wanted);
+  const state = await treasuryStateOf(deps, account);
+  return refusalIn(state, account === own ? state : await treasuryStateOf(deps, own), deps, chosen, wanted);
 }
 
 function refusalIn(
@@ -186,7 +186,7 @@ function refusalIn(
   own: TreasuryState,
   { clock }: Pick<NumberingDeps, 'clock'>,
   { numbering: { minedNonce } }: Chosen,
-  wanted: Wanted,
+  wanted: NonceRequest,
 ): Refusal | undefined {
   const decided = state.opened ? assignNonce(state, { ...wanted, minedNonce, now: clock.now() }) : [];
   return whilePaused(own) ?? (isRefusal(decided) ? decided : undefined);
@@ -198,7 +198,7 @@ function refusalIn(
  */
 export function busyAsSeen(
   { clock, memory }: Pick<NumberingDeps, 'clock' | 'memory'>,
-  wanted: Wanted,
+  wanted: NonceRequest,
 ): Refusal | undefined {
   const numbering = numberingAccountFor(memory.accounts, wanted.purpose.reference);
   const state = numbering && memory.states.get(numbering.account);
@@ -218,11 +218,11 @@ export const wereSeen = ({ clock, memory }: Pick<NumberingDeps, 'clock' | 'memor
 export async function spokenFor(
   deps: NumberingDeps,
   { accounts }: Chosen,
-  { purpose, moves }: Wanted,
+  { purpose, moves }: NonceRequest,
 ): Promise<bigint> {
   // Before the states are read: a transfer that gets a nonce meanwhile counts twice rather than never.
   const others = deps.memory.reserved.take(purpose.reference, moves.token, BigInt(moves.amount));
-  const known = async (account: string) => deps.memory.states.get(account) ?? stateOf(deps, account);
+  const known = async (account: string) => deps.memory.states.get(account) ?? treasuryStateOf(deps, account);
   const states = await Promise.all(accounts.map(({ account }) => known(account)));
   const sums = states.map((state, at) => unminedOf(state, moves.token, accounts[at]?.minedNonce ?? 0n, purpose));
   return sums.reduce((sum, amount) => sum + amount, others);
@@ -232,7 +232,7 @@ export async function spokenFor(
 export const hasNonce = (
   { memory }: Pick<NumberingDeps, 'memory'>,
   { numbering }: Chosen,
-  { purpose }: Wanted,
+  { purpose }: NonceRequest,
 ): boolean => {
   const state = memory.states.get(numbering.account);
   return state === undefined || nonceOf(state, purpose) !== null;
@@ -240,8 +240,8 @@ export const hasNonce = (
 
 /** Returns why nothing is signed with an account now, not even a fee bump. A pause in the treasury’s own stream covers all its accounts. */
 export async function objectionToSigning(deps: NumberingDeps, account: string): Promise<Refusal | undefined> {
-  const state = await stateOf(deps, account);
-  const own = account === deps.rail.account ? state : await stateOf(deps, deps.rail.account);
+  const state = await treasuryStateOf(deps, account);
+  const own = account === deps.rail.account ? state : await treasuryStateOf(deps, deps.rail.account);
   return whilePaused(own) ?? objectionTo(state);
 }
 
@@ -269,13 +269,15 @@ async function strangenessOf(
   { account, unused }: NumberingAccount,
   accounts: readonly NumberingAccount[],
 ): Promise<Refusal | undefined> {
-  if ((await stateOf(deps, account)).opened) return undefined;
+  if ((await treasuryStateOf(deps, account)).opened) return undefined;
   if (account !== deps.rail.account && !unused) {
     const message = `${account} has sent transactions that the log does not know: pay from a new account instead, or find out whether they were payouts`;
     return refuse('treasuryBehindChain', message);
   }
   const others = accounts.filter((other) => other.account !== account);
-  const refusals = others.map(async (other) => behindChain(await stateOf(deps, other.account), other.minedNonce));
+  const refusals = others.map(async (other) =>
+    behindChain(await treasuryStateOf(deps, other.account), other.minedNonce),
+  );
   return (await Promise.all(refusals)).find((refusal) => refusal !== undefined);
 }
 
@@ -293,7 +295,7 @@ async function open(
   return isRefusal(opened) ? opened : undefined;
 }
 
-export async function stateOf(
+export async function treasuryStateOf(
   { handle, rail, memory }: Pick<NumberingDeps, 'handle' | 'memory'> & { readonly rail: Pick<PayoutRail, 'chainId'> },
   account: string,
 ): Promise<TreasuryState> {

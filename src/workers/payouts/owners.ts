@@ -5,11 +5,11 @@ import { ChainBroken } from '../../../commands/codec.ts';
 import { currentState, type Handle } from '../../../commands/handle.ts';
 import type { Clock } from '../../../commands/ports.ts';
 import {
+  type AppendResult,
   nothingToProve,
   type Outgoing,
   PayoutBlocked,
   type PayoutRail,
-  type Recorded,
   type StillFunded,
   type TransferOwner,
 } from '../../../commands/transferPorts.ts';
@@ -76,14 +76,14 @@ interface Terms extends Pick<Outgoing, 'owedSince'>, Partial<Pick<Outgoing, 'may
 
 interface StreamOwner<S, E> extends TransferOwner {
   /** @param about the chain's answer, recorded in the event's cause */
-  record(key: TransferKey, about: string, decide: (state: S) => Decision<E>): Recorded;
+  record(key: TransferKey, about: string, decide: (state: S) => Decision<E>): AppendResult;
 }
 
 /** The one owner of transfers: its appends are the same for every kind of streams. */
 function streamOwner<S, E extends DomainEvent>({ handle, clock }: Deps, stream: Stream<S, E>): StreamOwner<S, E> {
   const { decider, leg, cause, mayBeKnown = false, appIdOf } = stream;
 
-  async function record(key: TransferKey, about: string, decide: (state: S) => Decision<E>): Recorded {
+  async function record(key: TransferKey, about: string, decide: (state: S) => Decision<E>): AppendResult {
     // A stream's app never changes.
     const appId = appIdOf ? appIdOf(await currentState(handle, decider, key.id, { asKnown: true })) : null;
     return handle(decider, key.id, decide, { cause: `${cause}${about}`, appId });
@@ -222,7 +222,7 @@ const cause = 'worker:payouts';
  * Asks the members to join, or makes every member copy the batch's decision. One after the other: after a crash in between the next worker
  * does the rest.
  */
-async function tellMembers({ handle, clock }: Deps, { id }: TransferKey): Recorded {
+async function tellMembers({ handle, clock }: Deps, { id }: TransferKey): AppendResult {
   const batch = await currentState(handle, payoutBatch, id);
   if (!batch) return { appended: 0 };
   if (batch.joined === null) return gather({ handle, clock }, id, batch);

@@ -30,7 +30,7 @@ export interface Promises {
   against(route: string, by: Promisor, float: bigint): bigint;
 }
 
-export const routeOf = (chainId: ChainId | number, tokenAddress: string): string => `${chainId}:${tokenAddress}`;
+export const routeKey = (chainId: ChainId | number, tokenAddress: string): string => `${chainId}:${tokenAddress}`;
 
 export function createPromises(): Promises {
   let recorded: Sums = new Map();
@@ -48,7 +48,7 @@ export function createPromises(): Promises {
     known(all) {
       recorded = new Map();
       for (const { chainId, tokenAddress, appId, amount } of all)
-        put(recorded, routeOf(chainId, tokenAddress), appId, amount);
+        put(recorded, routeKey(chainId, tokenAddress), appId, amount);
       before = lately;
       lately = new Map();
     },
@@ -115,7 +115,7 @@ export function createRouteGuard(deps: RouteGuardDeps) {
       }),
     );
     const [sums, open] = await Promise.all([obligations(), promised()]);
-    owed = new Map(sums.map(({ chainId, tokenAddress, amount }) => [routeOf(chainId, tokenAddress), amount]));
+    owed = new Map(sums.map(({ chainId, tokenAddress, amount }) => [routeKey(chainId, tokenAddress), amount]));
     promises.known(open);
     // A chain that did not answer is queried again soon.
     if (rails.every(({ chainId }) => floats.get(chainId)?.at_ms === at_ms)) refreshed = known;
@@ -140,7 +140,7 @@ export function createRouteGuard(deps: RouteGuardDeps) {
     if (!float || epochMs(clock.now()) - float.at_ms > stale_ms) {
       return refuse('routeUnavailable', `${chain.name} cannot be reached at present: try again in a moment`);
     }
-    const route = routeOf(chain.id, token.address);
+    const route = routeKey(chain.id, token.address);
     const held = float.tokens[token.address] ?? 0n;
     const available = held - (owed.get(route) ?? 0n) - promises.against(route, by, held);
     observeFloat?.(chain.id, token, held);
@@ -181,7 +181,7 @@ export function createRouteGuard(deps: RouteGuardDeps) {
     /** The same check; an accepted amount counts as promised from now on. */
     check(chain: Chain, token: Token, amount: bigint | null, pointer: string, by: Promisor): Refusal | undefined {
       const refusal = look(chain, token, amount, pointer, by);
-      if (!refusal) promises.add(routeOf(chain.id, token.address), by, amount ?? 0n);
+      if (!refusal) promises.add(routeKey(chain.id, token.address), by, amount ?? 0n);
       return refusal;
     },
   };

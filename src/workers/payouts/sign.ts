@@ -1,13 +1,13 @@
 /** Signs and records a transfer's attempts. The payout worker sends them and follows their fate. */
 import type { CrashPoint } from '../../../commands/ports.ts';
 import {
+  type AppendResult,
   type ExpiringNumbering,
   isNumbered,
   type NumberedRail,
   type Outgoing,
   PayoutBlocked,
   type PayoutRail,
-  type Recorded,
   type Signer,
   type SigningPurpose,
   SigningRefused,
@@ -30,6 +30,7 @@ import {
   type Chosen,
   causeOf,
   hasNonce,
+  type NonceRequest,
   type NumberingDeps,
   numberingAccountFor,
   numberingAccountsOf,
@@ -37,7 +38,6 @@ import {
   refusalToNumber,
   spokenFor,
   takeNonce,
-  type Wanted,
   wereSeen,
 } from './numberingAccounts.ts';
 
@@ -66,7 +66,7 @@ interface ExpiringDeps extends PrepareDeps {
 }
 
 /** The wanted nonce, and the purpose of the signature. */
-type Signing = Wanted & { readonly signing: SigningPurpose };
+type Signing = NonceRequest & { readonly signing: SigningPurpose };
 
 /** A transfer after all queries of its chain. */
 interface Prepared {
@@ -162,7 +162,7 @@ async function nonceComes(
 }
 
 /** The number of waiters is the number of nonces: each gets its nonce as soon as it is free. The others are skipped until then. */
-function mayWait({ memory: { waiting } }: NumberedDeps, { purpose }: Wanted, { refused }: Refusal): boolean {
+function mayWait({ memory: { waiting } }: NumberedDeps, { purpose }: NonceRequest, { refused }: Refusal): boolean {
   if (refused !== 'treasuryBusy') return false;
   if (waiting.size < outstandingMax) waiting.add(purpose.reference);
   return waiting.has(purpose.reference);
@@ -193,7 +193,7 @@ function asSeenSince({ memory }: Pick<NumberedDeps, 'memory'>, { numbering, acco
   return { numbering: { ...numbering, minedNonce: seen.minedNonce }, accounts };
 }
 
-async function chosenFor(deps: NumberedDeps, { purpose }: Wanted, signal: AbortSignal): Promise<Chosen> {
+async function chosenFor(deps: NumberedDeps, { purpose }: NonceRequest, signal: AbortSignal): Promise<Chosen> {
   const accounts = await numberingAccountsOf(deps, signal);
   const numbering = numberingAccountFor(accounts, purpose.reference);
   assert(numbering !== undefined, 'a chain with nonces has an account that numbers transfers');
@@ -245,7 +245,7 @@ async function prepareUnder(
   deps: NumberedDeps,
   order: TransferOrder,
   chosen: Chosen,
-  wanted: Wanted,
+  wanted: NonceRequest,
 ): Promise<Unsigned> {
   const whole = { ...order, spokenFor: await spokenFor(deps, chosen, wanted) };
   return deps.rail.numbering.prepare(whole, nobodysNonce(chosen), undefined, chosen.numbering.account);
@@ -272,7 +272,11 @@ async function bump(deps: NumberedDeps, order: TransferOrder, replaced: SignedAt
 /** @returns the transaction to sign. An outdated preparation is repeated. */
 async function expiringInTurn(
   deps: ExpiringDeps,
-  { prepared, order, wanted }: { readonly prepared: Prepared; readonly order: TransferOrder; readonly wanted: Wanted },
+  {
+    prepared,
+    order,
+    wanted,
+  }: { readonly prepared: Prepared; readonly order: TransferOrder; readonly wanted: NonceRequest },
 ): Promise<Unsigned | Refusal> {
   if (isFresh(deps, prepared, preparedFor_ms)) {
     if (!isFresh(deps, prepared, shownFor_ms)) await deps.stillFunded();
@@ -290,7 +294,7 @@ async function expiringInTurn(
 /** An account without nonces is still opened and paused. */
 async function refusalToSign(
   { handle, rail, clock }: Pick<ExpiringDeps, 'handle' | 'rail' | 'clock'>,
-  { purpose }: Wanted,
+  { purpose }: NonceRequest,
 ): Promise<Refusal | undefined> {
   const { chainId, account } = rail;
   const allowed = await handle(
@@ -305,7 +309,7 @@ async function refusalToSign(
 async function prepareExpiring(
   { rail, memory, unsettled }: ExpiringDeps,
   order: TransferOrder,
-  { purpose, moves }: Wanted,
+  { purpose, moves }: NonceRequest,
 ): Promise<Unsigned> {
   // Before signed transfers are read: a transfer that is signed meanwhile counts twice rather than never.
   const others = memory.reserved.take(purpose.reference, moves.token, BigInt(moves.amount));
@@ -343,7 +347,7 @@ export async function signTransfer(
   owner: Pick<TransferOwner, 'sign'>,
   outgoing: Outgoing,
   signal: AbortSignal,
-): Recorded {
+): AppendResult {
   const { leg, purpose } = outgoing;
   if (isSpent(leg)) return attemptsSpent(leg);
   const { rail, memory } = deps;
@@ -362,7 +366,7 @@ async function signNumbered(
   owner: Pick<TransferOwner, 'sign'>,
   outgoing: Outgoing,
   signal: AbortSignal,
-): Recorded {
+): AppendResult {
   const order = orderOf(outgoing);
   const wanted = { ...wantedBy(outgoing), signing: signingFor(outgoing) };
   const replaced = liveAttempts(outgoing.leg).at(-1);
@@ -383,7 +387,7 @@ async function signExpiring(
   deps: SignDeps & ExpiringDeps,
   owner: Pick<TransferOwner, 'sign'>,
   outgoing: Outgoing,
-): Recorded {
+): AppendResult {
   const isLive = liveAttempts(outgoing.leg).length > 0;
   assert(!isLive, 'only what shares a nonce can be replaced: of two others both might land');
   const order = orderOf(outgoing);
@@ -405,10 +409,10 @@ async function signInTurn(
   owner: Pick<TransferOwner, 'sign'>,
   outgoing: Outgoing,
   number: () => Promise<Unsigned | Refusal>,
-): Recorded {
+): AppendResult {
   const { key, leg } = outgoing;
   const signing = signingFor(outgoing);
-  const record = async (attempt: SignedAttempt): Recorded => {
+  const record = async (attempt: SignedAttempt): AppendResult => {
     const outcome = await owner.sign(key, attempt);
     if (!isRefusal(outcome)) deps.recorded?.();
     return outcome;
@@ -435,7 +439,7 @@ const signingFor = ({ purpose, appId }: Outgoing): SigningPurpose => ({
   ...(appId !== null && { appId }),
 });
 
-const wantedBy = ({ purpose, leg }: Outgoing): Wanted => ({
+const wantedBy = ({ purpose, leg }: Outgoing): NonceRequest => ({
   purpose: { ...purpose, ordinal: noncesUsedUp(leg) + 1 },
   moves: { token: leg.order.token.address, amount: unitsText(floatTaken(leg.order)) },
 });

@@ -45,7 +45,7 @@ export function createUnsettledAmounts(
 // Withdrawable balance of an asset: the treasury's balance on a chain, less the owed amounts there.
 
 /** Amounts that payouts and other operations need on a chain, in smallest units. */
-export interface Owed {
+export interface OwedAmounts {
   /** By token contract. */
   readonly tokens: ReadonlyMap<string, bigint>;
   /** Of the chain's coin itself. */
@@ -55,14 +55,14 @@ export interface Owed {
 }
 
 /** @param but an operation to exclude. @throws Unavailable */
-export type OwedOn = (chainId: ChainId, but?: string) => Promise<Owed>;
+export type OwedOn = (chainId: ChainId, but?: string) => Promise<OwedAmounts>;
 
 export interface SpareDeps {
   readonly rail: Pick<PayoutRail, 'chainId' | 'balances' | 'transferCost'>;
   readonly owedOn: OwedOn;
 }
 
-export interface Wanted {
+export interface WithdrawalRequest {
   readonly token: AssetRef;
   readonly amount: bigint;
   /** The operation itself, if the owed amounts include it. */
@@ -72,7 +72,7 @@ export interface Wanted {
 /** @returns why it would use money that payouts, or other operations, are owed; undefined if it would not. @throws Unavailable */
 export async function takesWhatIsOwed(
   { rail, owedOn }: SpareDeps,
-  { token, amount, operationId }: Wanted,
+  { token, amount, operationId }: WithdrawalRequest,
   signal: AbortSignal,
 ): Promise<Refusal | undefined> {
   const isCoin = token.address === coinAddress;

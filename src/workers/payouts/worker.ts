@@ -70,7 +70,7 @@ const isIdle = ({ step }: Outgoing): boolean => step.do === 'done' || step.do ==
 
 // Periodically sends recorded bytes until their fate is known, and remembers since when every node refuses them.
 
-export interface SendingDeps {
+export interface ResendDeps {
   readonly clock: Pick<Clock, 'now'>;
   readonly crash: CrashPoint;
   readonly rail: Pick<PayoutRail, 'broadcast' | 'refusalKind'>;
@@ -81,7 +81,7 @@ export interface SendingDeps {
 /** Resend interval of bytes that are not on the chain. */
 export const rebroadcast_ms = 4_000;
 
-export function createSending({ clock, crash, rail, refused }: SendingDeps) {
+export function createSending({ clock, crash, rail, refused }: ResendDeps) {
   const sentAt = boundedTimes();
   /** Time since which every answering node refuses a transfer's bytes. */
   const refusedSince = boundedTimes();
@@ -182,7 +182,7 @@ export function createWaits(clock: Pick<Clock, 'now'>, look_ms: number) {
 export interface TransfersDeps
   extends Omit<SignDeps, 'unsettled' | 'stillFunded' | 'waited'>,
     Omit<TransferNewsDeps, 'clock'>,
-    Pick<SendingDeps, 'refused'> {
+    Pick<ResendDeps, 'refused'> {
   readonly owners: TransferOwners;
   readonly unsettledAmounts: UnsettledAmounts;
   /** Transfers on this chain with a due step, not parked. */

@@ -3,9 +3,9 @@
  * repeated, and recorded ones are not recorded again.
  */
 
-import type { AccountHistory, AccountTransaction, Change } from '../../../commands/accountHistory.ts';
+import type { AccountHistory, AccountTransaction, BalanceChange } from '../../../commands/accountHistory.ts';
 import type { Handle } from '../../../commands/handle.ts';
-import type { AddressBook, Clock } from '../../../commands/ports.ts';
+import type { AddressSpelling, Clock } from '../../../commands/ports.ts';
 import {
   loadFrom,
   type Outgoing,
@@ -29,7 +29,7 @@ export interface AdoptDeps {
   readonly rail: Pick<PayoutRail, 'chainId' | 'fate'>;
   readonly history: Pick<AccountHistory, 'finality' | 'withNonce'>;
   readonly owners: TransferOwners;
-  readonly addresses: AddressBook;
+  readonly addresses: AddressSpelling;
   /** Unfinished transfers of an asset and amount, in whole tokens. @throws Unavailable */
   /** Chain time up to which final payins are read on all chains; null if one has not been read yet. */
   readonly payinsReadTo: () => Promise<Instant | null>;
@@ -43,14 +43,14 @@ export interface Adopting {
 }
 
 /** An adoptable transaction: some node returns it. */
-export type Shown = UnknownTransaction & { readonly transaction: AccountTransaction };
+export type AdoptableTransaction = UnknownTransaction & { readonly transaction: AccountTransaction };
 
 /**
  * @returns true if it was recorded now. Refused while nodes may still undo it, and while it seems to have paid something that is still owed
  */
 export async function adopt(
   deps: AdoptDeps,
-  stranger: Shown,
+  stranger: AdoptableTransaction,
   { reason, notAPayout = false }: Adopting,
   by: OperatorBy,
   signal: AbortSignal,
@@ -96,7 +96,7 @@ export async function paidBy(
   const gone = succeeded ? changes.filter(({ amount }) => amount < 0n) : [];
   const found = await Promise.all(
     gone.map(async ({ asset, amount, counterparty }) => {
-      const token = assetOf(rail.chainId, asset);
+      const token = changedAsset(rail.chainId, asset);
       if (!token || counterparty === null) return [];
       const keys = await openTransfers(token.address, formatAmount(-amount, token.decimals));
       const owed = await Promise.all(keys.map((key) => loadFrom(owners, key)));
@@ -119,14 +119,14 @@ const seemsPaid = ({ txHash }: AccountTransaction, { purpose, leg: { order } }: 
     `${txHash} sent ${order.receiver} what ${purpose.kind} ${purpose.reference} owes him: put that on hold first (${holding[purpose.kind]}), or he is paid again; --not-a-payout if it was for something else`,
   );
 
-export function assetOf(chainId: ChainId, asset: string): AssetRef | undefined {
+export function changedAsset(chainId: ChainId, asset: string): AssetRef | undefined {
   return asset === coinAddress ? coinOf(chainId) : tokenAt(chainOf(chainId), asset);
 }
 
 /** For transactions with a nonce, the required number of nodes must agree: the attempts that they disprove could have paid. */
 async function unlessFinal(
   { rail, history }: AdoptDeps,
-  { account, nonce, transaction }: Shown,
+  { account, nonce, transaction }: AdoptableTransaction,
   signal: AbortSignal,
 ): Promise<Refusal | undefined> {
   const { txHash, blockNumber } = transaction;
@@ -157,8 +157,8 @@ export function describe(
   return told.join(', ') || 'moved nothing';
 }
 
-function textOf(chainId: ChainId, { asset, amount, counterparty }: Change): string {
-  const token = assetOf(chainId, asset);
+function textOf(chainId: ChainId, { asset, amount, counterparty }: BalanceChange): string {
+  const token = changedAsset(chainId, asset);
   const sum = amount < 0n ? -amount : amount;
   const text = token ? `${formatAmount(sum, token.decimals)} ${token.symbol}` : `${sum} of ${asset}`;
   return `${text} ${amount < 0n ? 'to' : 'from'} ${counterparty ?? 'several or nobody'}`;

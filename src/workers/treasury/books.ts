@@ -1,6 +1,6 @@
 /** Periodically checks whether the books of a chain's accounts close, at final blocks. */
 
-import { HistoryTooLong, type Standing, StandingDisputed } from '../../../commands/accountHistory.ts';
+import { type AccountBalances, HistoryTooLong, StandingDisputed } from '../../../commands/accountHistory.ts';
 import { type BooksAccount, type BooksDeps, loadBooks, openBooksOf, recordLookAt } from '../../../commands/books.ts';
 import type { ChainId } from '../../../domain/chains.ts';
 import { epochMs, minute_ms } from '../../../domain/time.ts';
@@ -42,7 +42,7 @@ interface Looking {
   /** Number of networks closed when the account was read. */
   networksClosed: number;
   /** Compared as soon as it is final. */
-  standing: Standing | null;
+  standing: AccountBalances | null;
   finalSince_ms: number | null;
   next_ms: number;
   differsSince_ms: number | null;
@@ -111,7 +111,7 @@ export function booksWorker(deps: BooksWorkerDeps, chainId: ChainId): Worker<Boo
   }
 
   /** Null while the nodes disagree: the next round queries again. */
-  async function standingOf(of: BooksAccount, signal: AbortSignal): Promise<Standing | null> {
+  async function standingOf(of: BooksAccount, signal: AbortSignal): Promise<AccountBalances | null> {
     return history.standing(of.account, signal).catch((error: unknown) => {
       if (error instanceof StandingDisputed) return null;
       throw error;
@@ -120,7 +120,7 @@ export function booksWorker(deps: BooksWorkerDeps, chainId: ChainId): Worker<Boo
 
   interface Looked {
     readonly state: Books | null;
-    readonly standing: Standing;
+    readonly standing: AccountBalances;
     readonly looking: Looking;
   }
 

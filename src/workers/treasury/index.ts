@@ -1,5 +1,5 @@
 /** Dependencies of withdrawal orders. */
-import type { BooksAccount, BooksDeps, Range, Recorded } from '../../../commands/books.ts';
+import type { BlocksAfter, BooksAccount, BooksDeps, RecordedMovements } from '../../../commands/books.ts';
 import { currentState } from '../../../commands/handle.ts';
 import type { PaidDeposit } from '../../../commands/sweeps/ports.ts';
 import type { SweepDeps } from '../../../commands/sweeps/sweep.ts';
@@ -11,12 +11,12 @@ import { paymentDecider } from '../../../domain/payment/state.ts';
 import { terminalStatuses } from '../../../domain/payment/view.ts';
 import { hour_ms, minute_ms, plus } from '../../../domain/time.ts';
 import type { Sql } from '../../../projections/sql.ts';
-import { depositsAmong, type MovementsOf, movedBetween, movedIn } from '../../../queries/books.ts';
+import { depositsAmong, type MovementsOf, movedBetween, movedHashes } from '../../../queries/books.ts';
 import { paidDeposits } from '../../../queries/payins.ts';
 import { openObligations } from '../../../queries/payouts.ts';
 import { openTransfersOf, recordedHashes, transfersToAsk } from '../../../queries/recorded.ts';
 import { owedCoin } from '../../../queries/treasury.ts';
-import { addressBook } from '../../chains/families.ts';
+import { familyAddresses } from '../../chains/families.ts';
 import type { OpenChain } from '../../chains/family.ts';
 import type { Core } from '../../core.ts';
 import { createCursors } from '../../postgres/cursors.ts';
@@ -28,7 +28,7 @@ import type { AdoptDeps } from './adopt.ts';
 import { booksWorker } from './books.ts';
 import { sweepsWorker } from './sweeps.ts';
 import type { UnknownTransactionsDeps } from './unknownTransactions.ts';
-import type { WithdrawDeps } from './withdraw.ts';
+import type { WithdrawalDeps } from './withdraw.ts';
 
 /** Amounts that a chain's treasury owes, from the read models. */
 export const owedOn =
@@ -48,13 +48,13 @@ export const owedOn =
 const inMicroUsd = (whole: bigint): bigint => whole * 10n ** BigInt(microUsdDecimals);
 
 /** Waits for the read models, which must know recent orders. */
-export function withdrawals({ config, handle, clock, chains, database, caughtUp }: Core): WithdrawDeps {
+export function withdrawals({ config, handle, clock, chains, database, caughtUp }: Core): WithdrawalDeps {
   const coins = new Map(config.chains.map(({ chainId, coin }) => [chainId, coin]));
   const owed = owedOn(database);
   return {
     handle,
     clock,
-    addresses: addressBook,
+    addresses: familyAddresses,
     rails: new Map([...chains].map(([id, { rail }]) => [id, rail])),
     owedOn: async (chainId, but) => {
       await caughtUp();
@@ -89,7 +89,7 @@ export function unknownTransactionsOn(
     rail: chain.rail,
     history: chain.history,
     owners,
-    addresses: addressBook,
+    addresses: familyAddresses,
     recorded: async (hashes, since) => {
       await caughtUp();
       return recordedHashes(database, { chainId, hashes, since });
@@ -130,16 +130,19 @@ export async function booksAccountsOf(
   return [...accounts].map((account) => ({ chainId, account, payinAddresses: account === own ? shared : [] }));
 }
 
-export const movementsOf = ({ chainId, account, payinAddresses }: BooksAccount, range: Range): MovementsOf => ({
+export const recordedMovements = (
+  { chainId, account, payinAddresses }: BooksAccount,
+  range: BlocksAfter,
+): MovementsOf => ({
   chainId,
   account,
   accounts: [...new Set([account, ...payinAddresses])],
   ...range,
 });
 
-const recordedIn = (sql: Sql): Recorded => ({
-  moved: (of, range) => movedBetween(sql, movementsOf(of, range)),
-  hashes: (of, range) => movedIn(sql, movementsOf(of, range)),
+const recordedIn = (sql: Sql): RecordedMovements => ({
+  moved: (of, range) => movedBetween(sql, recordedMovements(of, range)),
+  hashes: (of, range) => movedHashes(sql, recordedMovements(of, range)),
   deposits: (addresses) => depositsAmong(sql, addresses),
 });
 

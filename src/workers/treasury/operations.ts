@@ -1,7 +1,7 @@
 /** Operators' decisions about ordered operations, and about the addresses of the book. */
 import type { AccountHistory } from '../../../commands/accountHistory.ts';
 import { type By, currentState, type Handle, type Handled } from '../../../commands/handle.ts';
-import type { AddressBook, Clock } from '../../../commands/ports.ts';
+import type { AddressSpelling, Clock } from '../../../commands/ports.ts';
 import { chainOf, findChain, memoProblem } from '../../../domain/chains.ts';
 import { isRefusal, type Refusal, refuse } from '../../../domain/decider.ts';
 import { day_ms, hour_ms, type Instant, plus } from '../../../domain/time.ts';
@@ -10,8 +10,8 @@ import {
   addAddress,
   addressBook,
   addressBookInstance,
+  type BookAddress,
   labelMax,
-  type Place,
   removeAddress,
 } from '../../../domain/treasury/addressBook.ts';
 import { allowance, allowanceInstance, returnAllowance } from '../../../domain/treasury/allowance.ts';
@@ -58,12 +58,12 @@ export async function callOff({ handle, clock }: Deps, id: string, reason: strin
 }
 
 export interface AddressDeps extends Deps {
-  readonly addresses: AddressBook;
+  readonly addresses: AddressSpelling;
   readonly coolDown_hours: number;
 }
 
 /** As an operator types it. */
-export interface AskedAddress {
+export interface BookRequest {
   readonly chain: string;
   readonly address: string;
   readonly memo?: string | undefined;
@@ -74,7 +74,7 @@ type BookOutcome = Promise<Handled<AddressBookState> | Refusal>;
 /** Adds an address, usable after the cool-down. */
 export async function addToBook(
   { handle, clock, addresses, coolDown_hours }: AddressDeps,
-  { label, ...asked }: AskedAddress & { readonly label: string },
+  { label, ...asked }: BookRequest & { readonly label: string },
   by: OperatorBy,
 ): BookOutcome {
   const place = placeOf(addresses, asked);
@@ -89,7 +89,7 @@ export async function addToBook(
 /** Removes an address: nothing is signed for it from now on. */
 export async function removeFromBook(
   { handle, clock, addresses }: Omit<AddressDeps, 'coolDown_hours'>,
-  asked: AskedAddress,
+  asked: BookRequest,
   by: OperatorBy,
 ): BookOutcome {
   const place = placeOf(addresses, asked);
@@ -98,7 +98,7 @@ export async function removeFromBook(
   return handle(addressBook, addressBookInstance, (state) => removeAddress(state, removing), { ...by, appId: null });
 }
 
-function placeOf(addresses: AddressBook, { chain: stated, address, memo }: AskedAddress): Place | Refusal {
+function placeOf(addresses: AddressSpelling, { chain: stated, address, memo }: BookRequest): BookAddress | Refusal {
   const chain = findChain(stated);
   if (!chain) return refuse('invalidRequest', `${stated} is no chain that is served`);
   const canonical = addresses.canonical(chain, address);

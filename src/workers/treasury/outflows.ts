@@ -10,10 +10,10 @@ import { treasury, treasuryInstance } from '../../../domain/treasury/state.ts';
 import { describe } from './adopt.ts';
 import {
   type HistoryWindow,
-  strangeHistory,
   type UnknownTransaction,
   type UnknownTransactions,
   type UnknownTransactionsDeps,
+  unrecordedHistory,
 } from './unknownTransactions.ts';
 
 /** Maximum age and number of transactions checked at the service's start. */
@@ -29,7 +29,7 @@ export async function compareOutflows(
   signal: AbortSignal,
 ): Promise<UnknownTransactions> {
   if (deps.history.withNonce) return { found: [], unseenBefore: null };
-  const { found: all, unseenBefore } = await strangeHistory(deps, window, signal);
+  const { found: all, unseenBefore } = await unrecordedHistory(deps, window, signal);
   const found = all.filter(takesMoney);
   for (const stranger of found) await record(deps, stranger);
   return { found, unseenBefore };

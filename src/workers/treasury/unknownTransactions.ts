@@ -66,7 +66,7 @@ export async function unknownTransactions(
   deps: UnknownTransactionsDeps,
   signal: AbortSignal,
 ): Promise<UnknownTransactions> {
-  if (!deps.history.withNonce) return strangeHistory(deps, wholeWindow, signal);
+  if (!deps.history.withNonce) return unrecordedHistory(deps, wholeWindow, signal);
   const accounts = await readNumberingAccounts(deps.rail, signal);
   const found = await Promise.all(accounts.map((numbering) => strangeNonces(deps, numbering, signal)));
   return { found: found.flat(), unseenBefore: null };
@@ -127,7 +127,7 @@ async function signedWith({ owners }: UnknownTransactionsDeps, state: TreasurySt
 }
 
 /** Transactions of the account in the window without a record. @throws ChainUnavailable, HistoryTooLong, Unavailable */
-export async function strangeHistory(
+export async function unrecordedHistory(
   deps: UnknownTransactionsDeps,
   window: HistoryWindow,
   signal: AbortSignal,

@@ -2,7 +2,7 @@
 
 import { hash } from 'node:crypto';
 import { currentState, type Handle } from '../../../commands/handle.ts';
-import type { AddressBook, Clock } from '../../../commands/ports.ts';
+import type { AddressSpelling, Clock } from '../../../commands/ports.ts';
 import type { PayoutRail } from '../../../commands/transferPorts.ts';
 import { type Chain, chainOf, findChain, findToken } from '../../../domain/chains.ts';
 import { isRefusal, type Refusal, refuse } from '../../../domain/decider.ts';
@@ -18,7 +18,12 @@ import {
 import { type CoinPrice, coinInMicroUsd } from '../../../domain/payment/fees.ts';
 import { day_ms, epochMs, type Instant } from '../../../domain/time.ts';
 import type { AssetRef } from '../../../domain/transfer/shapes.ts';
-import { addressBook, addressBookInstance, type Entry, usableAddress } from '../../../domain/treasury/addressBook.ts';
+import {
+  addressBook,
+  addressBookInstance,
+  type BookEntry,
+  usableAddress,
+} from '../../../domain/treasury/addressBook.ts';
 import { allowance, allowanceInstance, takeAllowance } from '../../../domain/treasury/allowance.ts';
 import { type Operation, operation, orderOperation } from '../../../domain/treasury/operation.ts';
 import type { OperationOrdered } from '../../../domain/treasury/operationEvents.ts';
@@ -30,7 +35,7 @@ import { type OperatorBy, operatorName } from './operations.ts';
 export interface OrderDeps {
   readonly handle: Handle;
   readonly clock: Clock;
-  readonly addresses: AddressBook;
+  readonly addresses: AddressSpelling;
   /** Rails of the configured chains. */
   readonly rails: ReadonlyMap<Chain['id'], PayoutRail>;
   readonly priceOf: (chainId: Chain['id']) => CoinPrice;
@@ -62,10 +67,14 @@ export interface AskedWithdrawal {
 }
 
 /** Everything except the approvals, which are decided last. */
-export type Asking = Omit<OperationOrdered, 'approvals'>;
+export type UnapprovedOrder = Omit<OperationOrdered, 'approvals'>;
 
 /** The operator's request in the form of the log. Nothing is recorded yet. */
-export async function orderOf(deps: OrderDeps, asked: AskedWithdrawal, by: OperatorBy): Promise<Asking | Refusal> {
+export async function orderOf(
+  deps: OrderDeps,
+  asked: AskedWithdrawal,
+  by: OperatorBy,
+): Promise<UnapprovedOrder | Refusal> {
   const { clock, limits } = deps;
   const rail = railOf(deps, asked.chain);
   if (isRefusal(rail)) return rail;
@@ -122,7 +131,7 @@ async function receiverOf(
   { handle, clock, addresses }: OrderDeps,
   chain: Chain,
   asked: AskedWithdrawal,
-): Promise<Entry | Refusal> {
+): Promise<BookEntry | Refusal> {
   const address = addresses.canonical(chain, asked.to);
   if (address === null) return refuse('invalidRequest', `${asked.to} is no address of ${chain.name}`);
   const book = await currentState(handle, addressBook, addressBookInstance);
@@ -156,11 +165,11 @@ function worthOf({ priceOf }: OrderDeps, chain: Chain, token: AssetRef, amount: 
     : rescaleUp(amount, token.decimals, microUsdDecimals);
 }
 
-export interface WithdrawDeps extends OrderDeps {
+export interface WithdrawalDeps extends OrderDeps {
   readonly owedOn: OwedOn;
 }
 
-export interface Ordered {
+export interface WithdrawalOrdered {
   readonly id: string;
   readonly operation: Operation;
   /** False if an equal order is recent: nothing was done. */
@@ -176,12 +185,12 @@ const equalsMost = 1_000;
  * Its id follows from the request and the number of equal ones: a repetition after a lost answer finds the existing order. Of two equal
  * concurrent requests, one orders it and the other is refused.
  */
-export async function withdraw(
-  deps: WithdrawDeps,
+export async function orderWithdrawal(
+  deps: WithdrawalDeps,
   asked: AskedWithdrawal,
   by: OperatorBy,
   signal: AbortSignal,
-): Promise<Ordered | Refusal> {
+): Promise<WithdrawalOrdered | Refusal> {
   const order = await orderOf(deps, asked, by);
   if (isRefusal(order)) return order;
   const last = await lastEqual(deps.handle, order);
@@ -211,9 +220,9 @@ export async function withdraw(
  * and the repeated order has it already.
  */
 async function approvalsFor(
-  { handle, clock, limits }: WithdrawDeps,
+  { handle, clock, limits }: WithdrawalDeps,
   operationId: string,
-  order: Asking,
+  order: UnapprovedOrder,
   by: OperatorBy,
 ): Promise<0 | 1 | Refusal> {
   const taking = { operationId, value: BigInt(order.value_microUsd), by: order.by, now: clock.now() };
@@ -238,7 +247,7 @@ interface LastEqual {
   readonly nextId: string;
 }
 
-async function lastEqual(handle: Handle, order: Asking): Promise<LastEqual | Refusal> {
+async function lastEqual(handle: Handle, order: UnapprovedOrder): Promise<LastEqual | Refusal> {
   let last: LastEqual = { id: idOf(order, 1), operation: null, nextId: idOf(order, 1) };
   for (let n = 1; n <= equalsMost; n += 1) {
     const id = idOf(order, n);
@@ -250,7 +259,7 @@ async function lastEqual(handle: Handle, order: Asking): Promise<LastEqual | Ref
 }
 
 /** Short, because people type it. */
-function idOf({ kind, chainId, account, token, receiver, receiverMemo, amount }: Asking, n: number): string {
+function idOf({ kind, chainId, account, token, receiver, receiverMemo, amount }: UnapprovedOrder, n: number): string {
   const parts = [kind, chainId, account, token.address, receiver, receiverMemo, amount, n];
   return hash('sha256', JSON.stringify(parts)).slice(0, 12);
 }

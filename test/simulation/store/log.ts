@@ -1,5 +1,5 @@
 /** The event store of a run, as its server has it: exact revisions, repeated appends answered as the first one was. */
-import type { Appended, Batch, SealedEvent } from '../../../commands/ports.ts';
+import type { Appended, EventBatchRead, SealedEvent } from '../../../commands/ports.ts';
 import { StreamConflict } from '../../../commands/ports.ts';
 import { type LogPlace, placeOf, type StoredEvent } from '../../../domain/decider.ts';
 
@@ -13,7 +13,7 @@ export interface SimulatedLog {
   append(stream: string, expected: bigint | 'no_stream', events: readonly SealedEvent[]): Appended;
   stream(name: string): readonly StoredEvent[];
   /** The next events behind a position. */
-  after(position: bigint, prefixes: readonly string[]): Batch;
+  after(position: bigint, prefixes: readonly string[]): EventBatchRead;
   tail(): bigint;
   /** The last event of streams whose names begin with a prefix; null when none is behind the position. */
   lastEvent(prefixes: readonly string[], after: bigint): LogPlace | null;

@@ -8,7 +8,12 @@ import { nextStep, owedBy } from '../../../domain/payment/backing.ts';
 import { isSameAsset } from '../../../domain/payment/sources.ts';
 import { type Payment, type PaymentState, paymentDecider } from '../../../domain/payment/state.ts';
 import type { Instant } from '../../../domain/time.ts';
-import { nextOperationStep, type OperationState, operation, standingOf } from '../../../domain/treasury/operation.ts';
+import {
+  nextOperationStep,
+  type OperationState,
+  operation,
+  operationStatus,
+} from '../../../domain/treasury/operation.ts';
 import { type UnmatchedState, unmatched as unmatchedDecider } from '../../../domain/unmatched.ts';
 import { unmatchedRefundsOwed } from '../../../domain/unmatchedRefund.ts';
 import type { SimulatedChain, TrueTransfer } from '../kernel/ports.ts';
@@ -265,7 +270,7 @@ function evolve<S>(stored: StoredEvent, states: Map<string, S>, decider: Evolvin
 
 /** An operation that nobody approves is over: its operators have decided. */
 const isOperationOver = (state: NonNullable<OperationState>): boolean =>
-  standingOf(state) === 'waitsForApproval' || nextOperationStep(state).do === 'done';
+  operationStatus(state) === 'waitsForApproval' || nextOperationStep(state).do === 'done';
 
 /** What an operator holds goes on by him alone. */
 const isOver = (payment: Payment, now: Instant): boolean =>

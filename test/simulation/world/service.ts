@@ -13,7 +13,7 @@ import type { Payment } from '../../../domain/payment/state.ts';
 import { findApp } from '../../../queries/apps.ts';
 import { commandsOf } from '../../../src/api/index.ts';
 import { cashbackSignPath } from '../../../src/api/routes/cashback.ts';
-import { addressBook } from '../../../src/chains/families.ts';
+import { familyAddresses } from '../../../src/chains/families.ts';
 import { referenceKey } from '../../../src/chains/solana/signer/keys.ts';
 import { type Config, readConfig } from '../../../src/config.ts';
 import { type Core, openCore } from '../../../src/core.ts';
@@ -28,13 +28,17 @@ import { payoutCostsOf, refundsOf } from '../../../src/workers/refunds/index.ts'
 import { explainNoncesOf, resumePayouts } from '../../../src/workers/treasury/account.ts';
 import { withdrawals } from '../../../src/workers/treasury/index.ts';
 import {
-  type AskedAddress,
   addToBook,
   approve,
+  type BookRequest,
   callOff,
   recordArrival,
 } from '../../../src/workers/treasury/operations.ts';
-import { type AskedWithdrawal, type Ordered, withdraw } from '../../../src/workers/treasury/withdraw.ts';
+import {
+  type AskedWithdrawal,
+  orderWithdrawal,
+  type WithdrawalOrdered,
+} from '../../../src/workers/treasury/withdraw.ts';
 import { depositSeed } from '../chains/solana/chain.ts';
 import type { SimulatedChain } from '../kernel/ports.ts';
 import { endProcess, runIn, type SimulatedProcess } from '../kernel/process.ts';
@@ -65,8 +69,8 @@ export interface Api {
   readonly hold: (paymentId: string) => Promise<unknown>;
   readonly retry: (paymentId: string) => Promise<unknown>;
   /** As `npm run treasury -- address add`, `withdraw`, `approve` (by a second operator) and `call-off` do. */
-  readonly addAddress: (asked: AskedAddress & { readonly label: string }) => Promise<unknown>;
-  readonly withdraw: (asked: AskedWithdrawal) => Promise<Ordered | Refusal>;
+  readonly addAddress: (asked: BookRequest & { readonly label: string }) => Promise<unknown>;
+  readonly withdraw: (asked: AskedWithdrawal) => Promise<WithdrawalOrdered | Refusal>;
   readonly approve: (id: string) => Promise<unknown>;
   readonly callOffOperation: (id: string) => Promise<unknown>;
   /** As `npm run treasury -- arrived` does. */
@@ -156,9 +160,9 @@ export function createInstance(name: string, config: Config, wallet: Settlement 
       retry: (paymentId) => retryPayout(core, { paymentId, reason: 'looked at' }, by),
       addAddress: (asked) => {
         const coolDown_hours = config.withdrawals.addressCoolDown_hours;
-        return addToBook({ ...core, addresses: addressBook, coolDown_hours }, asked, by);
+        return addToBook({ ...core, addresses: familyAddresses, coolDown_hours }, asked, by);
       },
-      withdraw: (asked) => withdraw(withdrawals(core), asked, by, AbortSignal.timeout(answer_ms)),
+      withdraw: (asked) => orderWithdrawal(withdrawals(core), asked, by, AbortSignal.timeout(answer_ms)),
       approve: (id) => approve(core, id, approver),
       callOffOperation: (id) => callOff(core, id, 'called off', by),
       arrived(id, hash) {
@@ -168,7 +172,11 @@ export function createInstance(name: string, config: Config, wallet: Settlement 
       callOffRefund: (key) => callOffRefund(core, { key, reason: 'called off' }, by),
       matchUnmatched: (id, paymentId) => matchUnmatched(core, id, paymentId, by),
       refundUnmatched: (id, asked) => {
-        const sending = { addresses: addressBook, canReceive: core.receiverChecks, payoutCostOf: payoutCostsOf(core) };
+        const sending = {
+          addresses: familyAddresses,
+          canReceive: core.receiverChecks,
+          payoutCostOf: payoutCostsOf(core),
+        };
         return refundUnmatched({ ...core, ...sending }, id, asked, by);
       },
     };

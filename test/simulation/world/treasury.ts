@@ -1,6 +1,6 @@
 /** Whether all that left the treasury left it as the log says: payouts, refunds, withdrawals and batches, to the last unit. */
 import { type BatchState, joinedMembers } from '../../../domain/batch/batch.ts';
-import { type OperationState, standingOf } from '../../../domain/treasury/operation.ts';
+import { type OperationState, operationStatus } from '../../../domain/treasury/operation.ts';
 import { unmatchedRefundsOwed } from '../../../domain/unmatchedRefund.ts';
 import type { SimulatedChain, TrueTransfer } from '../kernel/ports.ts';
 import { Violation, type Watched } from './invariants.ts';
@@ -71,7 +71,10 @@ function checkWithdrawal(chains: readonly SimulatedChain[], id: string, state: N
   const sum = paid.reduce((total, { amount }) => total + amount, 0n);
   const stated = leg.settled ? BigInt(ordered.amount) : 0n;
   if (sum !== stated)
-    throw new Violation('withdrawnAsSaid', `operation ${id} (${standingOf(state)}) says ${stated}, the chain ${sum}`);
+    throw new Violation(
+      'withdrawnAsSaid',
+      `operation ${id} (${operationStatus(state)}) says ${stated}, the chain ${sum}`,
+    );
 }
 
 /** The money of a rebalance is recorded as arrived only where its transaction brought it, and each arrival counts once. */

@@ -1,6 +1,6 @@
 /** Checks that a payment's money was divided according to its own terms. The arithmetic is repeated here on purpose. */
 import { microUsdDecimals } from '../../../domain/money.ts';
-import type { Entry } from '../entry.ts';
+import type { AuditEntry } from '../entry.ts';
 import { type Finding, findingAt } from '../findings.ts';
 
 interface Source {
@@ -10,8 +10,8 @@ interface Source {
   readonly fee: { readonly fixed: string; readonly basisPoints: number; readonly amount: string | null };
 }
 
-export interface Terms {
-  readonly entry: Entry;
+export interface AuditedTerms {
+  readonly entry: AuditEntry;
   readonly sources: readonly Source[];
   paidFrom(chosen?: { readonly chainId: number; readonly tokenAddress: string }): {
     readonly chainId: number;
@@ -20,7 +20,7 @@ export interface Terms {
 }
 
 /** Sources of a payment: as created, payers' alternatives, and those of the app's policy. */
-export function termsOf(entry: Entry): Terms {
+export function auditedTerms(entry: AuditEntry): AuditedTerms {
   const { source, fee, alternatives = [], policy } = entry.data;
   const first = { ...source, fee };
   return {
@@ -40,7 +40,11 @@ interface Transfer {
 }
 
 /** @param used funding money in the event's order; null for a missing confirmed payin */
-export function fundingFindings(terms: Terms, funded: Entry, used: readonly (Transfer | null)[]): readonly Finding[] {
+export function fundingFindings(
+  terms: AuditedTerms,
+  funded: AuditEntry,
+  used: readonly (Transfer | null)[],
+): readonly Finding[] {
   const { data } = funded;
   const paid = terms.paidFrom(data.source);
   const source = terms.sources.find(({ chainId, token }) => chainId === paid.chainId && token.address === paid.asset);
@@ -56,7 +60,11 @@ export function fundingFindings(terms: Terms, funded: Entry, used: readonly (Tra
   ];
 }
 
-function splitFindings({ entry: created, sources }: Terms, funded: Entry, source: Source): readonly Finding[] {
+function splitFindings(
+  { entry: created, sources }: AuditedTerms,
+  funded: AuditEntry,
+  source: Source,
+): readonly Finding[] {
   const { rule } = funded.data;
   const [received, fee, excess, dust, payout] = ['received', 'fee', 'excess', 'dust', 'payout'].map((name) =>
     BigInt(funded.data[name]),
@@ -109,7 +117,7 @@ interface Parts {
 }
 
 /** Returns why less than agreed may not be paid out; null if the policy accepts it, and the receiver gets all but the fee. */
-function shortProblem({ data }: Entry, source: Source, { received, fee, payout }: Parts): string | null {
+function shortProblem({ data }: AuditEntry, source: Source, { received, fee, payout }: Parts): string | null {
   const { policy, destination } = data;
   if (!policy || source.amount === null || destination.amount === null) return 'no policy accepts less than was agreed';
   const decimals = { source: source.token.decimals, destination: destination.token.decimals };

@@ -1,11 +1,11 @@
 /** One outgoing transfer, recomputed from its events alone, without the product's decisions. */
 import { type ChainId, chainOf } from '../../../domain/chains.ts';
 import type { AttemptClaim, Out } from '../claims.ts';
-import type { Entry } from '../entry.ts';
+import type { AuditEntry } from '../entry.ts';
 import { type FindingCode, findingAt } from '../findings.ts';
 
 /** The order. */
-export interface Ordered {
+export interface AuditedOrder {
   readonly chainId: number;
   readonly asset: string;
   readonly receiver: string;
@@ -20,9 +20,9 @@ export interface Ordered {
 
 /** Order of a payout or refund. */
 export const orderedOf = (
-  { chainId, token, receiverAddress, receiverMemo, amount }: Entry['data'],
-  purpose: Ordered['purpose'],
-): Ordered => ({
+  { chainId, token, receiverAddress, receiverMemo, amount }: AuditEntry['data'],
+  purpose: AuditedOrder['purpose'],
+): AuditedOrder => ({
   chainId,
   asset: token.address,
   receiver: receiverAddress,
@@ -34,7 +34,7 @@ export const orderedOf = (
 });
 
 interface Attempt {
-  readonly entry: Entry;
+  readonly entry: AuditEntry;
   fate: AttemptClaim['fate'];
   /** It can never land and has not used up its nonce. */
   lapsed: boolean;
@@ -52,9 +52,9 @@ interface Landed {
   readonly at: string;
 }
 
-export interface Leg {
+export interface AuditedLeg {
   /** @param kind without the owner's prefix: Signed, Died, Confirmed … */
-  next(kind: string, entry: Entry): void;
+  next(kind: string, entry: AuditEntry): void;
   end(): void;
   /** Final outgoing amount; null while there is none. */
   settled(): { readonly amount: bigint } | null;
@@ -72,12 +72,12 @@ const numbersElsewhere = (chainId: ChainId): boolean => chainOf(chainId).family 
 
 const settledFates: ReadonlySet<string> = new Set(['settled', 'short']);
 
-export function createLeg(ordered: Ordered, out: Out): Leg {
+export function createLeg(ordered: AuditedOrder, out: Out): AuditedLeg {
   const attempts = new Map<number, Attempt>();
   let settled: number | null = null;
-  const find = (code: FindingCode, entry: Entry, message: string) => out.find(findingAt(code, entry, message));
+  const find = (code: FindingCode, entry: AuditEntry, message: string) => out.find(findingAt(code, entry, message));
 
-  function sign(entry: Entry): void {
+  function sign(entry: AuditEntry): void {
     const { data } = entry;
     if (!isAsOrdered(data, ordered))
       find(
@@ -95,7 +95,7 @@ export function createLeg(ordered: Ordered, out: Out): Leg {
     attempts.set(data.attempt, { entry, fate: 'live', lapsed: false, retried: false, landed: null });
   }
 
-  function land(entry: Entry, fate: 'settled' | 'short') {
+  function land(entry: AuditEntry, fate: 'settled' | 'short') {
     const { attempt: number, hash, blockNumber, cost = null } = entry.data;
     const attempt = attempts.get(number);
     if (!attempt || attempt.entry.data.hash !== hash)
@@ -120,7 +120,7 @@ export function createLeg(ordered: Ordered, out: Out): Leg {
   }
 
   /** No catalogue token charges its sender: only the ordered amount is debited. */
-  function checkLeft(entry: Entry): void {
+  function checkLeft(entry: AuditEntry): void {
     const { cost, arrived } = entry.data;
     const left = BigInt(cost?.left ?? ordered.amount);
     if (left > ordered.amount) find('costWrong', entry, `${left} left, ${ordered.amount} was ordered`);
@@ -128,7 +128,7 @@ export function createLeg(ordered: Ordered, out: Out): Leg {
       find('costWrong', entry, `${arrived} arrived of ${left} that left`);
   }
 
-  function die(entry: Entry) {
+  function die(entry: AuditEntry) {
     const { attempt: number, proof } = entry.data;
     const attempt = attempts.get(number);
     if (attempt) bury(attempt, proof, entry);
@@ -162,7 +162,7 @@ export function createLeg(ordered: Ordered, out: Out): Leg {
 }
 
 /** It failed on its chain, or can never land. */
-function bury(attempt: Attempt, { reason, landed }: Entry['data'], { position, at }: Entry): void {
+function bury(attempt: Attempt, { reason, landed }: AuditEntry['data'], { position, at }: AuditEntry): void {
   attempt.fate = 'dead';
   attempt.lapsed = reason === 'validityPassed';
   if (landed && landed.hash === attempt.entry.data.hash)
@@ -180,17 +180,18 @@ function decideShort(attempts: Iterable<Attempt>, fate: 'live' | 'dead'): void {
       }
 }
 
-const isAsOrdered = (data: Entry['data'], ordered: Ordered): boolean =>
+const isAsOrdered = (data: AuditEntry['data'], ordered: AuditedOrder): boolean =>
   data.chainId === ordered.chainId &&
   data.token.address === ordered.asset &&
   data.receiver === ordered.receiver &&
   (data.receiverMemo ?? null) === ordered.memo &&
   BigInt(data.amount) === ordered.amount;
 
-const isSameNonce = (a: Entry, b: Entry): boolean => a.data.nonce === b.data.nonce && a.data.account === b.data.account;
+const isSameNonce = (a: AuditEntry, b: AuditEntry): boolean =>
+  a.data.nonce === b.data.nonce && a.data.account === b.data.account;
 
 function claimOf(
-  ordered: Ordered,
+  ordered: AuditedOrder,
   { entry, retried, landed, ...attempt }: Attempt,
   settledBy: string | null,
 ): AttemptClaim {

@@ -4,28 +4,28 @@ import { microUsdDecimals } from '../../../domain/money.ts';
 import { transferId } from '../../../domain/payment/shapes.ts';
 import { minute_ms } from '../../../domain/time.ts';
 import type { AttemptClaim, Claim, Out, OwnClaim } from '../claims.ts';
-import type { Entry } from '../entry.ts';
+import type { AuditEntry } from '../entry.ts';
 import { type FindingCode, findingAt } from '../findings.ts';
 import { scaled } from './funding.ts';
-import { createLeg, type Leg, landing } from './legs.ts';
+import { type AuditedLeg, createLeg, landing } from './legs.ts';
 import type { Reckoner } from './reckoner.ts';
 
-const whereOf = ({ stream, revision, id }: Entry) => ({ stream, revision, id });
+const whereOf = ({ stream, revision, id }: AuditEntry) => ({ stream, revision, id });
 
 /** An ordered refund of unmatched funds; called off, it uses nothing unless it lands anyway. */
 interface WayBack {
-  readonly leg: Leg;
+  readonly leg: AuditedLeg;
   readonly sent: bigint;
   readonly networkFee: bigint;
   calledOff: boolean;
 }
 
 export function createUnmatchedReckoner(out: Out): Reckoner {
-  let seen: Entry | null = null;
+  let seen: AuditEntry | null = null;
   let givenTo: string | null = null;
   const ways: WayBack[] = [];
   const standing = () => ways.filter(({ leg, calledOff }) => !calledOff || leg.settled() !== null);
-  const find = (code: FindingCode, entry: Entry, message: string) => out.find(findingAt(code, entry, message));
+  const find = (code: FindingCode, entry: AuditEntry, message: string) => out.find(findingAt(code, entry, message));
   return {
     next(entry) {
       const { type, data } = entry;
@@ -66,7 +66,7 @@ export function createUnmatchedReckoner(out: Out): Reckoner {
     },
   };
 
-  function claim(entry: Entry): void {
+  function claim(entry: AuditEntry): void {
     const { transfer, beyond } = entry.data;
     const { chainId, txHash, from, to, memo = null, token, amount, blockNumber: block } = transfer;
     const { position, at } = entry;
@@ -90,7 +90,7 @@ export function createUnmatchedReckoner(out: Out): Reckoner {
       });
   }
 
-  function orderBack(entry: Entry): void {
+  function orderBack(entry: AuditEntry): void {
     if (!seen) return;
     const { chainId, token, amount } = seen.data.transfer;
     const { receiverAddress: receiver, receiverMemo: memo, networkFee = '0' } = entry.data;
@@ -115,14 +115,14 @@ export function createUnmatchedReckoner(out: Out): Reckoner {
       });
   }
 
-  function callOff(entry: Entry): void {
+  function callOff(entry: AuditEntry): void {
     const last = ways.at(-1);
     if (!last || last.leg.mayLand())
       find('illegalEvent', entry, 'no refund is ordered, or it has landed or can still: it cannot be called off');
     if (last) last.calledOff = true;
   }
 
-  function move(entry: Entry): void {
+  function move(entry: AuditEntry): void {
     const last = ways.at(-1);
     const kind = entry.type.replace('UnmatchedRefund', '');
     if (landing.has(kind) && (!last || last.calledOff))
@@ -178,11 +178,11 @@ export function createTreasuryReckoner(out: Out, book: Book): Reckoner {
   };
 }
 
-const outflowsOf = ({ data }: Entry): OwnClaim['changes'] =>
+const outflowsOf = ({ data }: AuditEntry): OwnClaim['changes'] =>
   (data.changes as OwnClaim['changes']).filter(({ amount }) => BigInt(amount) < 0n);
 
 /** Receivers of an adopted transaction outside the address book. An adoption is one operator's word. */
-const strangersIn = (entry: Entry, chainId: OwnClaim['chainId'], book: Book): readonly string[] =>
+const strangersIn = (entry: AuditEntry, chainId: OwnClaim['chainId'], book: Book): readonly string[] =>
   outflowsOf(entry)
     .filter(
       ({ counterparty }) =>
@@ -247,10 +247,10 @@ export interface Book {
 
 /** @param approvalFrom_microUsd value above which another operator must approve; null if unknown */
 export function createOperationReckoner(out: Out, book: Book, approvalFrom_microUsd: bigint | null): Reckoner {
-  const illegal = (entry: Entry, message: string) => out.find(findingAt('illegalEvent', entry, message));
-  let ordered: Entry | null = null;
-  let leg: Leg | null = null;
-  let signed: Entry | null = null;
+  const illegal = (entry: AuditEntry, message: string) => out.find(findingAt('illegalEvent', entry, message));
+  let ordered: AuditEntry | null = null;
+  let leg: AuditedLeg | null = null;
+  let signed: AuditEntry | null = null;
   let calledOff = false;
   const approvedBy = new Set<string>();
   return {
@@ -305,7 +305,7 @@ export function createOperationReckoner(out: Out, book: Book, approvalFrom_micro
   };
 
   /** A daily limit of one operator needs all other operations. */
-  function tellUnapproved(entry: Entry): void {
+  function tellUnapproved(entry: AuditEntry): void {
     const { data } = entry;
     const others = [...approvedBy].filter((by) => by !== data.by).length;
     if (others > 0 || !movesMoney(data)) return;
@@ -314,7 +314,7 @@ export function createOperationReckoner(out: Out, book: Book, approvalFrom_micro
   }
 
   /** For every kind: outgoing money needs an entry of the address book, and above a value another operator. */
-  function check(entry: Entry, { data }: Entry): void {
+  function check(entry: AuditEntry, { data }: AuditEntry): void {
     if (!movesMoney(data)) return;
     const others = [...approvedBy].filter((by) => by !== data.by).length;
     const above = approvalFrom_microUsd !== null && worthOf(data) > approvalFrom_microUsd;
@@ -335,10 +335,10 @@ const recordedWithin_ms = 60 * minute_ms;
 /** True also if one of them is not a time. */
 const isOtherTime = (a: string, b: string): boolean => !(Math.abs(Date.parse(a) - Date.parse(b)) <= recordedWithin_ms);
 
-const movesMoney = ({ form }: Entry['data']): boolean => formOf(form) === null || formOf(form) === 'coin';
+const movesMoney = ({ form }: AuditEntry['data']): boolean => formOf(form) === null || formOf(form) === 'coin';
 
 /** In millionths of a dollar: a token counts as one dollar, regardless of the order; a coin's value is only in the order. */
-function worthOf({ chainId, token, amount, value_microUsd: stated }: Entry['data']): bigint {
+function worthOf({ chainId, token, amount, value_microUsd: stated }: AuditEntry['data']): bigint {
   const known = chainOf(chainId).tokens.find(({ address }) => address === token.address);
   const worth = known ? scaled(BigInt(amount), known.decimals, microUsdDecimals) : 0n;
   return worth > BigInt(stated) ? worth : BigInt(stated);

@@ -2,21 +2,21 @@
 import type { ChainId } from '../../../domain/chains.ts';
 import { transferId } from '../../../domain/payment/shapes.ts';
 import type { InflowClaim, Out } from '../claims.ts';
-import type { Entry } from '../entry.ts';
+import type { AuditEntry } from '../entry.ts';
 import { findingAt } from '../findings.ts';
 
 /** A chain and a token as a key. */
 export const assetKey = (chainId: number, asset: string): string => `${chainId} ${asset}`;
 
 interface Payin {
-  readonly entry: Entry;
+  readonly entry: AuditEntry;
   phase: InflowClaim['phase'];
 }
 
 export interface Payins {
   /** A detected transfer, or a final one, which never changes back. */
-  see(entry: Entry): void;
-  lose(entry: Entry): void;
+  see(entry: AuditEntry): void;
+  lose(entry: AuditEntry): void;
   /** Number of recorded transfers, in any phase. */
   count(): number;
   /** Confirmed amount of an asset from a sender. */
@@ -24,7 +24,7 @@ export interface Payins {
   /** Confirmed amount of an asset that left its chain again. */
   gone(key: string): bigint;
   /** Transfer with that id; null if it is not confirmed. */
-  confirmed(id: string): Entry['data'] | null;
+  confirmed(id: string): AuditEntry['data'] | null;
   /** Confirmed amounts by asset. */
   received(): ReadonlyMap<string, bigint>;
   /** Existing transfers by chain: log position of the last one, and whether all are final. */
@@ -33,7 +33,7 @@ export interface Payins {
 }
 
 /** @param isOwn true if a transfer is at one of the payment's deposits, all of which are known at the end */
-export function createPayins(out: Out, isOwn: (transfer: Entry['data']) => boolean): Payins {
+export function createPayins(out: Out, isOwn: (transfer: AuditEntry['data']) => boolean): Payins {
   const payins = new Map<string, Payin>();
   const sumOf = (key: string, isMeant: (payin: Payin) => boolean): bigint =>
     [...payins.values()].reduce((sum, payin) => {

@@ -1,8 +1,8 @@
-import type { Entry } from '../entry.ts';
+import type { AuditEntry } from '../entry.ts';
 
 /** Checks one stream, event by event. */
 export interface Reckoner {
-  next(entry: Entry): void;
+  next(entry: AuditEntry): void;
   end(): void;
 }
 

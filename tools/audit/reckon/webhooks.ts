@@ -1,11 +1,11 @@
 /** Expected notifications from payments' streams, and actual ones from deliveries' streams. */
 import { deliveryIdOf, testEventType, type WebhookEventType } from '../../../domain/webhook.ts';
 import type { Out } from '../claims.ts';
-import type { Entry } from '../entry.ts';
+import type { AuditEntry } from '../entry.ts';
 import { findingAt } from '../findings.ts';
 import type { Reckoner } from './reckoner.ts';
 
-const whereOf = ({ stream, revision, id }: Entry) => ({ stream, revision, id });
+const whereOf = ({ stream, revision, id }: AuditEntry) => ({ stream, revision, id });
 
 /** Event that each type reports: the first one of a payment, because a repeated confirmation was reported before. */
 const newsOf: Readonly<Record<WebhookEventType, string>> = {
@@ -16,7 +16,7 @@ const typeOf = new Map(Object.entries(newsOf).map(([type, event]) => [event, typ
 
 /** A payment's stream: its events that are reported. */
 export function createNewsReckoner(out: Out): Reckoner {
-  let created: Entry | null = null;
+  let created: AuditEntry | null = null;
   const told = new Set<string>();
   return {
     next(entry) {
@@ -56,5 +56,5 @@ export function createWebhookReckoner(out: Out): Reckoner {
 }
 
 /** It names no payment, so its body is a sample. */
-const isTest = ({ kind, eventType, paymentId, eventId, eventRevision }: Entry['data']): boolean =>
+const isTest = ({ kind, eventType, paymentId, eventId, eventRevision }: AuditEntry['data']): boolean =>
   kind === 'test' && eventType === testEventType && paymentId === null && eventId === null && eventRevision === null;

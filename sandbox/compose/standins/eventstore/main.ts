@@ -9,7 +9,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DirectoryInUse } from '../../../../src/store/node/lock.ts';
 import { type EventStoreNode, startNode } from '../../../../src/store/node/node.ts';
-import { createSeat, type Endpoint, type Member } from '../../../../src/store/node/seat.ts';
+import { type ClusterMember, createSeat, type Endpoint } from '../../../../src/store/node/seat.ts';
 import { openFront } from './front.ts';
 
 const port = 2113;
@@ -36,7 +36,7 @@ function leader(): string {
   }
 }
 
-const members = (): readonly Member[] =>
+const members = (): readonly ClusterMember[] =>
   [name, ...others].map((each) => ({
     ...endpoint(each),
     standing: each === leader() ? 'leader' : { follows: endpoint(leader()) },

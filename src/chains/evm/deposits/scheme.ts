@@ -2,7 +2,7 @@ import type { Address } from 'viem';
 import type { Deposit } from '../../../../domain/payment/shapes.ts';
 import type { DepositScheme } from '../../ports.ts';
 import { keccak } from '../addresses.ts';
-import { depositAddresses, hexOf } from '../forwarder.ts';
+import { depositAddresses, hexOfBytes } from '../forwarder.ts';
 
 /** Name of the derivation of salt and address; a change of either is a new version beside this one. */
 export const depositScheme = 'evm-forwarder-1';
@@ -30,7 +30,7 @@ export function evmDeposits(treasury: Address): (paymentId: string) => Deposit {
       memo: null,
       contract: null,
       contractMemo: null,
-      salt: `0x${hexOf(salt)}`,
+      salt: `0x${hexOfBytes(salt)}`,
     };
   };
 }

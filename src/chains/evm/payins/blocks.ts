@@ -17,7 +17,7 @@ import {
   transferTopic,
 } from '../reads.ts';
 import { type EvmNode, RpcFailed } from '../rpc.ts';
-import { type Told, tell } from './transfers.ts';
+import { type LogTransfers, readTransfers } from './transfers.ts';
 
 const bloom_bytes = 256;
 
@@ -61,7 +61,7 @@ export interface Block {
   readonly hash: string;
 }
 
-export interface BlocksRead extends Told {
+export interface BlocksRead extends LogTransfers {
   /** Blocks identified by this read, oldest first. */
   readonly blocks: readonly Block[];
   /** End of the range that was read. */
@@ -94,8 +94,8 @@ export async function readByHash(
   const told = await inParallel(blocks, callsAtOnce, async (header) => {
     const shown = await transferLogs(node, addressesOf(chain), { blockHash: header.hash });
     await checkEmpty(chain, { node, others }, header, shown);
-    const logs = inOrder(shown, node, (log) => log.blockHash === header.hash);
-    return tell(chain, logs, () => header.time_s, header.number);
+    const logs = sortedTransfers(shown, node, (log) => log.blockHash === header.hash);
+    return readTransfers(chain, logs, () => header.time_s, header.number);
   });
   return {
     blocks,
@@ -161,7 +161,11 @@ function linked(parentHash: string, headers: readonly Header[]): readonly Header
 export const addressesOf = (chain: Chain): readonly string[] => chain.tokens.map((token) => token.address);
 
 /** Sorts logs in chain order. @throws RpcFailed if the node returned logs outside the query */
-export function inOrder({ logs, broken }: LogsShown, node: EvmNode, asked: (log: RawLog) => boolean): LogsShown {
+export function sortedTransfers(
+  { logs, broken }: LogsShown,
+  node: EvmNode,
+  asked: (log: RawLog) => boolean,
+): LogsShown {
   if (!logs.every(asked)) throw new RpcFailed(node.name, 'eth_getLogs', 'malformed', 'logs of other blocks');
   return { logs: logs.toSorted((a, b) => Number(a.blockNumber - b.blockNumber) || a.logIndex - b.logIndex), broken };
 }

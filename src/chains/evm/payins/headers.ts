@@ -13,7 +13,7 @@ import { callsAtOnce, takesTogether, togetherFrom_blocks } from './blocks.ts';
 const near_s = 2;
 
 /** A node's newest block, and the newest block of each available tag. */
-export interface Shown {
+export interface NodeBlocks {
   readonly latest: Header;
   readonly tagged: ReadonlyMap<FinalityTag, Header>;
 }
@@ -23,8 +23,8 @@ interface Known {
   readonly kept: number;
   readonly byHash: Map<string, Header>;
   readonly underWay: Map<string, Promise<Header>>;
-  shown?: Shown;
-  tagged: Shown['tagged'];
+  shown?: NodeBlocks;
+  tagged: NodeBlocks['tagged'];
   /** Time of the block at the last query of tags. */
   tagsAt_s: number;
   readonly takenBy: Set<Pass>;
@@ -34,11 +34,11 @@ interface Known {
 
 export interface Headers {
   /** For the watcher: queries the node. Each pass may use the result once. */
-  watch(node: EvmNode): Promise<Shown>;
+  watch(node: EvmNode): Promise<NodeBlocks>;
   /** The watcher's last result, once per pass: a pass that returns earlier than the watcher queries the node itself. */
-  shownTo(pass: Pass, node: EvmNode): Promise<Shown>;
+  shownTo(pass: Pass, node: EvmNode): Promise<NodeBlocks>;
   /** The watcher's last result; undefined before the first one. */
-  seen(node: EvmNode): Shown | undefined;
+  seen(node: EvmNode): NodeBlocks | undefined;
   /** Newest block at or below a height, among the node's known blocks, with a time of `before_s` or slightly earlier. */
   aged(node: EvmNode, atMost: bigint, before_s: number): Header | undefined;
   /** The node's block at a height, known or queried. @throws RpcFailed if it lacks the block */
@@ -78,7 +78,7 @@ export function createHeaders({ tags, tagEvery_s, kept }: HeadersOptions): Heade
     return known;
   }
 
-  async function taggedBy(node: EvmNode): Promise<Shown['tagged']> {
+  async function taggedBy(node: EvmNode): Promise<NodeBlocks['tagged']> {
     const asked = tags.map(async (tag) => [tag, await header(node, tag).catch(() => undefined)] as const);
     const found = await Promise.all(asked);
     return new Map(found.flatMap(([tag, block]) => (block ? [[tag, block] as const] : [])));

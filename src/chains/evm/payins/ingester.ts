@@ -7,10 +7,10 @@ import { agreedOn, nodesNeeded, type Statement } from '../../node/agreement.ts';
 import type { Connection } from '../../node/nodes.ts';
 import { type Ingester, type NodeHead, type Pass, passes, sameTransfer } from '../../ports.ts';
 import type { EvmChainConfig, FinalityTag } from '../config.ts';
-import { blocksOnTop, finalHeight, tagOf } from '../finality.ts';
+import { blocksOnTop, finalHeight, finalityTagOf } from '../finality.ts';
 import { type Header, knownHeader, type Receipt, receiptOf } from '../reads.ts';
 import { createEvmRpc, type EvmNode, type EvmRpc, RpcFailed } from '../rpc.ts';
-import { createHeaders, type Headers, type Shown } from './headers.ts';
+import { createHeaders, type Headers, type NodeBlocks } from './headers.ts';
 import { windowsOf } from './ranges.ts';
 import { createReceipts, createSeenReceipts, type SeenReceipts, seenKey } from './receipts.ts';
 import { createShownBlocks, type ShownBlock, type ShownBlocks } from './recentBlocks.ts';
@@ -57,7 +57,7 @@ export function createWitnesses(
 
   /** Uses the head watcher's last result for the node, or queries it. */
   async function reaches(node: EvmNode, height: bigint, pass: Pass): Promise<boolean> {
-    const endOf = (head: Header, tagged?: Shown['tagged']) =>
+    const endOf = (head: Header, tagged?: NodeBlocks['tagged']) =>
       pass === 'head' ? head.number : finalHeight(node, head, config.depths[pass], { aged, ...(tagged && { tagged }) });
     const aged = (atMost: bigint, before_s: number) => headers.aged(node, atMost, before_s);
     const newest = headers.seen(node);
@@ -102,7 +102,7 @@ export function createEvmIngester(config: EvmChainConfig, rpc: EvmRpc = createEv
     agreed: createWitnesses(config, rpc, { headers, shown, seen }),
     hasLeft,
     async head(signal) {
-      const heads = await rpc.promptly((node) => knownHeader(node, 'latest'), signal);
+      const heads = await rpc.allSoon((node) => knownHeader(node, 'latest'), signal);
       const newest = heads.reduce((a, b) => (b.number > a.number ? b : a));
       return { blockNumber: newest.number, chainTime: instant(newest.time_s * 1_000) };
     },
@@ -134,5 +134,5 @@ function watchNode(
 
 /** Finality tags of this chain: they move while the newest block stays the same. */
 const tagsOf = ({ depths }: EvmChainConfig): readonly FinalityTag[] => [
-  ...new Set([depths.final, depths.finalLarge].flatMap((depth) => tagOf(depth) ?? [])),
+  ...new Set([depths.final, depths.finalLarge].flatMap((depth) => finalityTagOf(depth) ?? [])),
 ];

@@ -8,8 +8,8 @@ import { mostSaid } from '../../node/jsonRpc.ts';
 import type { Cursor } from '../../ports.ts';
 import { type Header, header, knownHeader, type LogsShown, type RawLog, transferLogs } from '../reads.ts';
 import { type EvmNode, RpcFailed } from '../rpc.ts';
-import { addressesOf, type BlocksRead, blocksOf, headersAt, inOrder } from './blocks.ts';
-import { type Told, tell } from './transfers.ts';
+import { addressesOf, type BlocksRead, blocksOf, headersAt, sortedTransfers } from './blocks.ts';
+import { type LogTransfers, readTransfers } from './transfers.ts';
 
 /** Consecutive successes after which a wider range is tried. */
 const goodEnough = 8;
@@ -100,7 +100,7 @@ async function has(second: EvmNode, { number, hash }: Header, size: RangeSize): 
 
 async function logsOf(chain: Chain, node: EvmNode, { from, to }: { from: bigint; to: bigint }) {
   const raw = await transferLogs(node, addressesOf(chain), { from, to });
-  return inOrder(raw, node, (log) => log.blockNumber >= from && log.blockNumber <= to);
+  return sortedTransfers(raw, node, (log) => log.blockNumber >= from && log.blockNumber <= to);
 }
 
 const orFailure = <T>(asked: Promise<T>): Promise<T | RpcFailed> =>
@@ -117,7 +117,7 @@ const areSame = (one: LogsShown, other: LogsShown): boolean =>
   one.logs.every((log, at) => other.logs[at] && placeOf(log) === placeOf(other.logs[at]));
 
 /** Queries the blocks of a node whose logs have no block time. */
-export async function withTimes(chain: Chain, node: EvmNode, shown: LogsShown, end: Header): Promise<Told> {
+export async function withTimes(chain: Chain, node: EvmNode, shown: LogsShown, end: Header): Promise<LogTransfers> {
   const untimed = new Set(
     shown.logs.flatMap((log) =>
       log.blockTime_s === undefined && log.blockNumber !== end.number ? log.blockNumber : [],
@@ -126,7 +126,7 @@ export async function withTimes(chain: Chain, node: EvmNode, shown: LogsShown, e
   const headers = await headersAt(node, [...untimed]);
   const times = new Map([...headers, end].map(({ number, time_s }) => [number, time_s]));
   const timeOf = (log: RawLog) => log.blockTime_s ?? times.get(log.blockNumber) ?? end.time_s;
-  return tell(chain, shown, timeOf, end.number);
+  return readTransfers(chain, shown, timeOf, end.number);
 }
 
 const near_ms = 60_000;

@@ -139,7 +139,7 @@ export function createReceipts(
       const known = read.get(key);
       if (known) return known;
       const found = await rpc
-        .first((node) => transferAt(chain, node, log, { receiptIn, seen }), signal)
+        .firstAnswer((node) => transferAt(chain, node, log, { receiptIn, seen }), signal)
         .catch((error) => giveUp(log, error));
       if (found === 'gone' || !found) return undefined;
       read.set(key, found);
@@ -147,10 +147,10 @@ export function createReceipts(
     },
 
     lookUp: async (txHash, signal, whole) =>
-      (await rpc.as('late').first((node) => transfersAt(node, txHash, whole), signal)) ?? [],
+      (await rpc.as('late').firstAnswer((node) => transfersAt(node, txHash, whole), signal)) ?? [],
 
     hasSucceeded: async (txHash, signal) =>
-      (await rpc.as('late').first(async (node) => (await receiptOf(node, txHash))?.succeeded, signal)) ?? false,
+      (await rpc.as('late').firstAnswer(async (node) => (await receiptOf(node, txHash))?.succeeded, signal)) ?? false,
 
     hasLeft: (seen, signal) => allDeny(rpc, (node) => isShown(node, seen), signal),
   };

@@ -12,11 +12,11 @@ import { type BlocksRead, headersAt, readByHash, takesTogether, togetherFrom_blo
 import type { Headers } from './headers.ts';
 import { narrow, type RangeSize, readByRange, spanOf, type Windows, widen, windowsOf } from './ranges.ts';
 import { createRecentBlocks, type RecentBlocks, type ShownBlocks } from './recentBlocks.ts';
-import { type Liveliness, readTogether } from './together.ts';
+import { type RangeActivity, readTogether } from './together.ts';
 
 const firstRange_blocks = 500n;
 
-export interface Look {
+export interface RangeReadInput {
   readonly node: EvmNode;
   /** The other nodes of the chain. */
   readonly others: readonly EvmNode[];
@@ -35,20 +35,20 @@ interface LooksOptions {
 }
 
 /** Result of a read: `forked` if the cursor's block is not on the node's chain; undefined if a fork happened during the read. */
-export type Looked = BlocksRead | 'forked' | undefined;
+export type RangeReadResult = BlocksRead | 'forked' | undefined;
 
 /** Reads the new blocks after a pass's cursor: chooses a method, and checks that the cursor's own block is still on the chain. */
-export function createLooks({
+export function createRangeReader({
   chain,
   windows,
   headers,
   rangeBlocksMax,
-}: LooksOptions): (look: Look) => Promise<Looked> {
+}: LooksOptions): (look: RangeReadInput) => Promise<RangeReadResult> {
   const most = BigInt(rangeBlocksMax);
   const size: RangeSize = { blocks: lower(firstRange_blocks, most), good: 0, most, alone: 0 };
-  const liveliness = new Map<string, Liveliness>();
+  const liveliness = new Map<string, RangeActivity>();
 
-  function livelinessOf({ node, cursor }: Look): Liveliness {
+  function livelinessOf({ node, cursor }: RangeReadInput): RangeActivity {
     const key = `${cursor.pass} ${node.name}`;
     const known = liveliness.get(key) ?? { busy: 0 };
     liveliness.set(key, known);
@@ -56,7 +56,7 @@ export function createLooks({
   }
 
   /** Reads in one request, in the widest ranges that the node accepts. */
-  async function together(look: Look, isNear: boolean): Promise<Looked | 'oneByOne'> {
+  async function together(look: RangeReadInput, isNear: boolean): Promise<RangeReadResult | 'oneByOne'> {
     const { node, others, latest, cursor, end } = look;
     for (;;) {
       const to = lower(end, cursor.blockNumber + spanOf(size, node));
@@ -79,11 +79,11 @@ export function createLooks({
 
   /** Old blocks are not cached: they would displace those that the watcher and the passes share. */
   const headersOf =
-    ({ node, latest }: Look, isNear: boolean) =>
+    ({ node, latest }: RangeReadInput, isNear: boolean) =>
     (heights: readonly bigint[]) =>
       isNear ? headers.below(node, latest, heights) : headersAt(node, heights);
 
-  const byHash = (look: Look, isNear: boolean) =>
+  const byHash = (look: RangeReadInput, isNear: boolean) =>
     readByHash(chain, look.node, look.others, look, headersOf(look, isNear));
 
   return async (look) => {
@@ -140,7 +140,7 @@ export function createScanner(
     final: createRecentBlocks(windows),
     finalLarge: createRecentBlocks(windows),
   };
-  const look = createLooks({ chain, windows, headers, rangeBlocksMax: config.rangeBlocksMax });
+  const look = createRangeReader({ chain, windows, headers, rangeBlocksMax: config.rangeBlocksMax });
   let reached = 0n;
   let followed: string | undefined;
 
@@ -199,7 +199,7 @@ export function createScanner(
     async *scan(from, signal) {
       let cursor = from;
       for (let ranges = 0; ranges < rangesMax; ranges++) {
-        const found = await rpc.first((node) => nextRange(node, cursor, signal), signal);
+        const found = await rpc.firstAnswer((node) => nextRange(node, cursor, signal), signal);
         if (!found) return;
         cursor = found.range.next;
         reached = higher(reached, cursor.blockNumber);

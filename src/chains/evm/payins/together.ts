@@ -26,8 +26,8 @@ import {
   blocksOf,
   callsAtOnce,
   checkEmpty,
-  inOrder,
   isEmpty,
+  sortedTransfers,
   takesTogether,
 } from './blocks.ts';
 import { withTimes } from './ranges.ts';
@@ -85,7 +85,7 @@ interface Range {
  * Recent activity of a node. If the first and last block of each read hold transfers, as on a busy chain, the range proves itself: it
  * contains both block hashes.
  */
-export interface Liveliness {
+export interface RangeActivity {
   /** Number of consecutive ends with transfers. */
   busy: number;
 }
@@ -103,7 +103,7 @@ export async function readTogether(
   node: EvmNode,
   others: readonly EvmNode[],
   range: Range,
-  liveliness: Liveliness,
+  liveliness: RangeActivity,
 ): Promise<BlocksRead | 'forked' | RpcFailed | undefined> {
   const { end } = range;
   const shown = (await byItself(chain, node, range, liveliness)) ?? (await proven(chain, node, others, range));
@@ -120,7 +120,7 @@ async function byItself(
   chain: Chain,
   node: EvmNode,
   { cursor, end }: Range,
-  { busy }: Liveliness,
+  { busy }: RangeActivity,
 ): Promise<LogsShown | undefined> {
   if (busy < busyEnough) return undefined;
   const where = { from: cursor.blockNumber, to: end.number };
@@ -130,7 +130,7 @@ async function byItself(
     throw error;
   });
   if (!found) return undefined;
-  const shown = inOrder(found, node, within(cursor, end));
+  const shown = sortedTransfers(found, node, within(cursor, end));
   const shows = (height: bigint, hash: string) => at(shown, height).some(({ blockHash }) => blockHash === hash);
   if (!shows(cursor.blockNumber, cursor.blockHash) || !shows(end.number, end.hash)) return undefined;
   return { ...shown, logs: shown.logs.filter(({ blockNumber }) => blockNumber > cursor.blockNumber) };
@@ -157,8 +157,8 @@ async function proven(
   const endsLogs = readBy(node, 'eth_getLogs', valueIn(node, ofEnd), toLogs);
   if (ranged && 'failure' in ranged) return ranged.failure;
   const all = readBy(node, 'eth_getLogs', valueIn(node, ranged), toLogs);
-  const shown = inOrder(all, node, within(cursor, end));
-  if (!areSame(at(shown, end.number), inOrder(endsLogs, node, (log) => log.blockHash === end.hash).logs))
+  const shown = sortedTransfers(all, node, within(cursor, end));
+  if (!areSame(at(shown, end.number), sortedTransfers(endsLogs, node, (log) => log.blockHash === end.hash).logs))
     throw new RpcFailed(node.name, 'eth_getLogs', 'malformed', `the range ends otherwise than block ${end.number}`);
   await checkEmpty(chain, { node, others }, end, endsLogs);
   if (!isEmpty(shown)) return shown;

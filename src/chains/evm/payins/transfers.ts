@@ -34,7 +34,7 @@ const moved = (chain: Chain, log: RawLog): Movement | undefined => {
 };
 
 /** Token transfers and unreadable logs of a chain. */
-export interface Told {
+export interface LogTransfers {
   readonly logs: readonly TransferLog[];
   readonly unreadable: readonly Unreadable[];
 }
@@ -43,7 +43,12 @@ export interface Told {
  * @param timeOf of a log's block, in seconds
  * @param end of the queried blocks, for logs without a block
  */
-export function tell(chain: Chain, { logs, broken }: LogsShown, timeOf: (log: RawLog) => number, end: bigint): Told {
+export function readTransfers(
+  chain: Chain,
+  { logs, broken }: LogsShown,
+  timeOf: (log: RawLog) => number,
+  end: bigint,
+): LogTransfers {
   const read = logs.map((log) => ({ log, found: movement(chain, log) }));
   return {
     logs: read.flatMap(({ log, found }) => {

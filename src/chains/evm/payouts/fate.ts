@@ -5,7 +5,7 @@ import type { ChainId } from '../../../../domain/chains.ts';
 import { epochMs, type Instant, instant } from '../../../../domain/time.ts';
 import type { Cost, DeathProof } from '../../../../domain/transfer/shapes.ts';
 import { lower } from '../../../lib/inParallel.ts';
-import { agreedFate, Forgotten, type NodeFate, stakeOf } from '../../node/agreement.ts';
+import { agreedFate, FactForgotten, type NodeFate, stakeOf } from '../../node/agreement.ts';
 import type { Fate, Sent } from '../../ports.ts';
 import { hasCode, nonceAt, topicOf, transactionOf } from '../accounts.ts';
 import type { EvmChainConfig } from '../config.ts';
@@ -100,18 +100,18 @@ export interface Contenders {
 type Depths = Pick<EvmChainConfig['depths'], 'payout' | 'finalLarge'>;
 
 /** Finality of a payout, and the search for the user of a nonce. */
-export interface Looking {
+export interface FateSearch {
   readonly chainId: ChainId;
   readonly depths: Depths;
   readonly lookUp: LookUpUse;
 }
 
 /** Fate that the nodes agree on. */
-export const fateOf = (rpc: EvmRpc, contenders: Contenders, looking: Looking, signal: AbortSignal): Promise<Fate> =>
+export const fateOf = (rpc: EvmRpc, contenders: Contenders, looking: FateSearch, signal: AbortSignal): Promise<Fate> =>
   agreedFate(rpc, (node) => fateAt(node, contenders, looking), stakeOf(contenders.attempts), signal);
 
 /** Fate according to one node. Undefined if it knows none of the attempts and cannot prove them dead. @throws RpcFailed */
-async function fateAt(node: EvmNode, contenders: Contenders, looking: Looking): Promise<NodeFate | undefined> {
+async function fateAt(node: EvmNode, contenders: Contenders, looking: FateSearch): Promise<NodeFate | undefined> {
   const { depths, lookUp } = looking;
   const head = await knownHeader(node, 'latest');
   const final = await finalHeight(node, head, depths.payout);
@@ -146,7 +146,11 @@ const firstSigned = ({ attempts }: Contenders): Instant =>
 function unremembered(node: EvmNode, { account, nonce }: Contenders, chainId: ChainId, forGood: boolean): RpcFailed {
   const [method, what] = ['eth_getTransactionCount', `which transaction used nonce ${nonce} of ${account}`];
   if (!forGood) return new RpcFailed(node.name, method, 'refused', `it does not remember ${what}`);
-  return new Forgotten(node.name, method, `it does not remember ${what}: name an archive node in RPC_URLS_${chainId}`);
+  return new FactForgotten(
+    node.name,
+    method,
+    `it does not remember ${what}: name an archive node in RPC_URLS_${chainId}`,
+  );
 }
 
 /**
@@ -156,7 +160,7 @@ function unremembered(node: EvmNode, { account, nonce }: Contenders, chainId: Ch
 export async function isFree(
   node: EvmNode,
   asked: NonceAsked,
-  { depths: { finalLarge }, lookUp }: Looking,
+  { depths: { finalLarge }, lookUp }: FateSearch,
 ): Promise<boolean | undefined> {
   const latest = await knownHeader(node, 'latest');
   const final = await finalHeight(node, latest, finalLarge);

@@ -22,7 +22,7 @@ export interface Use extends Place {
 }
 
 /** A used nonce. */
-export interface Noted {
+export interface UsedNonce {
   /** Newest block at its first observation: the nonce is used in its state and all later ones. */
   readonly seen: Place;
   /** Undefined if the node cannot answer. */
@@ -30,7 +30,7 @@ export interface Noted {
 }
 
 /** @returns undefined while the nonce is free at the node's head @throws RpcFailed */
-export type LookUpUse = (node: EvmNode, asked: NonceAsked, head: Header) => Promise<Noted | undefined>;
+export type LookUpUse = (node: EvmNode, asked: NonceAsked, head: Header) => Promise<UsedNonce | undefined>;
 
 const rememberedMax = 1_000;
 
@@ -39,7 +39,7 @@ const rememberedMax = 1_000;
  * finality is checked for the block of the observation, which every node has. Logs are searched once, because that takes many calls.
  */
 export function createNonceUses(rangeBlocksMax: number): LookUpUse {
-  const notes = new Map<string, Noted>();
+  const notes = new Map<string, UsedNonce>();
 
   return async (node, asked, head) => {
     const key = `${node.name} ${asked.account} ${asked.nonce}`;

@@ -82,7 +82,7 @@ export function createPrices(rpc: EvmRpc): (node: EvmNode) => Promise<Prices> {
 
 /** Empty if no node suggests any. */
 const tipsOf = (rpc: EvmRpc): Promise<readonly bigint[]> =>
-  rpc.promptly(suggestedTip).catch((error) => {
+  rpc.allSoon(suggestedTip).catch((error) => {
     if (error instanceof ChainUnavailable) return [];
     throw error;
   });

@@ -189,10 +189,10 @@ export function createEvmPayoutRail(
 
       // A syncing node returns 0, and a lagging one too little.
       minedNonce: async (signal) =>
-        (await urgent.promptly((node) => nonceAt(node, account, 'latest'), signal)).reduce(higher),
+        (await urgent.allSoon((node) => nonceAt(node, account, 'latest'), signal)).reduce(higher),
 
       async provenNonce() {
-        const said = await urgent.every((node) => nonceAt(node, account, 'latest'));
+        const said = await urgent.all((node) => nonceAt(node, account, 'latest'));
         const [first = null] = said;
         return said.length >= urgent.agree.usual && said.every((nonce) => nonce === first) ? first : null;
       },

@@ -5,7 +5,7 @@ import { membersMax } from '../../../../domain/batch/events.ts';
 import { type Chain, chainOf, tokenAt } from '../../../../domain/chains.ts';
 import { coinOf } from '../../../../domain/money.ts';
 import { moneyLeaves } from '../../../../domain/transfer/shapes.ts';
-import type { Spending } from '../../money/spending.ts';
+import type { CheckSpending } from '../../money/spending.ts';
 import { type Signer, type SigningPurpose, SigningRefused, type TransferOrder, type Unsigned } from '../../ports.ts';
 import { type EvmChainId, type EvmFees, evmChainIds, feesOf, isEvmChain, networkId } from '../config.ts';
 import { depositAddresses, forwarderAddresses } from '../forwarder.ts';
@@ -28,7 +28,7 @@ export interface EvmSignerDeps {
   /** Fee limits of a transaction on a chain. Default: the chain's. */
   readonly feesOn?: (chainId: EvmChainId) => EvmFees;
   /** Limits the signed amounts, over all chains together. */
-  readonly spending: Spending;
+  readonly spending: CheckSpending;
 }
 
 /**

@@ -1,9 +1,9 @@
 /** Receipts of one token account since the last read. */
 import type { ChainNode } from '../../node/jsonRpc.ts';
-import { type Landed, landedEach, TransactionUnreadable } from '../landed.ts';
-import type { AsOf } from '../reads.ts';
+import { type LandedTransaction, landedEach, TransactionUnreadable } from '../landed.ts';
+import type { ReadContext } from '../reads.ts';
 import { untilThere } from '../retryBehindNode.ts';
-import { type Seen, signaturesOf, signaturesPerCall } from '../transactions.ts';
+import { type ListedSignature, signaturesOf, signaturesPerCall } from '../transactions.ts';
 import { type Credit, changeIn, creditsOf } from './credits.ts';
 
 /** End of the last read of an account's history. */
@@ -18,12 +18,12 @@ export const unread: ReadTo = { amount: 0n, signature: null };
 
 export interface Credited {
   readonly credit: Credit;
-  readonly transaction: Landed;
+  readonly transaction: LandedTransaction;
 }
 
 /** A listed transaction that cannot be parsed. */
 export interface Unread {
-  readonly seen: Seen;
+  readonly seen: ListedSignature;
   readonly why: TransactionUnreadable;
 }
 
@@ -52,7 +52,7 @@ export const mostOfLook: ReadMost = { signatures: 1_000, transactions: 200, page
 /** Limits for an account that is read separately: hiding a payment would cost 0.1 SOL. */
 export const mostByItself: ReadMost = { signatures: 20_000, transactions: 20_000, pages: 220 };
 
-export interface Held {
+export interface HeldTokenAccount {
   readonly owner: string;
   readonly account: string;
   /** Balance in smallest units at the end of a slot. */
@@ -68,13 +68,13 @@ export interface Held {
  */
 export async function readHistory(
   node: ChainNode,
-  held: Held,
+  held: HeldTokenAccount,
   from: ReadTo,
-  asOf: AsOf,
+  asOf: ReadContext,
   most: ReadMost = mostByItself,
 ): Promise<HistoryPart> {
   const transactions = createTransactions(node, asOf);
-  const seen: Seen[] = [];
+  const seen: ListedSignature[] = [];
   // The history is queried after the balance: newer transactions are left for the next read.
   const read = () =>
     readSeen(
@@ -96,13 +96,15 @@ export async function readHistory(
   return { ...(await read()), readTo: from, whole: false, explained: false };
 }
 
-type Transactions = (signatures: readonly string[]) => Promise<readonly (Landed | TransactionUnreadable | null)[]>;
+type Transactions = (
+  signatures: readonly string[],
+) => Promise<readonly (LandedTransaction | TransactionUnreadable | null)[]>;
 
 /** @param seen newest first */
 async function readSeen(
-  seen: readonly Seen[],
+  seen: readonly ListedSignature[],
   transactions: Transactions,
-  { owner, account, amount: balance }: Held,
+  { owner, account, amount: balance }: HeldTokenAccount,
   from: ReadTo,
   max: number,
 ): Promise<HistoryPart> {
@@ -139,8 +141,8 @@ async function readSeen(
 }
 
 /** Reads transactions, each once. */
-function createTransactions(node: ChainNode, { commitment }: AsOf): Transactions {
-  const known = new Map<string, Landed | TransactionUnreadable>();
+function createTransactions(node: ChainNode, { commitment }: ReadContext): Transactions {
+  const known = new Map<string, LandedTransaction | TransactionUnreadable>();
   return async (signatures) => {
     const wanted = signatures.filter((signature) => !known.has(signature));
     const found = await untilThere(wanted, (asked) => landedEach(node, asked, commitment));

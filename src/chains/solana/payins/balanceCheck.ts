@@ -6,7 +6,7 @@ import { slotOf } from '../reads.ts';
 import type { SolanaRpc } from '../rpc.ts';
 import type { LookedAsOf } from './look.ts';
 import type { Memory } from './memory.ts';
-import { type AddressBook, heldBy } from './tokenAccounts.ts';
+import { balancesOfOwners, type TokenAccountAddresses } from './tokenAccounts.ts';
 
 /** A pass advances at least every ten seconds or so, even without payins, so payments can expire. */
 const movesEvery_slots = 25n;
@@ -45,7 +45,7 @@ export const payinSeen = (since: Since): void => {
 };
 
 export interface Glancing {
-  readonly accountsOf: AddressBook;
+  readonly accountsOf: TokenAccountAddresses;
   readonly memory: Memory;
   readonly asOf: LookedAsOf;
 }
@@ -65,11 +65,11 @@ export async function openChanged(
   if (owners.length === glanceMax) return true;
   const addresses = owners.map(({ address }) => address);
   const { commitment, minContextSlot } = asOf;
-  const changed = await rpc.first(async (node) => {
+  const changed = await rpc.firstAnswer(async (node) => {
     const { slot, held } =
       addresses.length === 0
         ? { slot: await slotOf(node, commitment, minContextSlot), held: [] }
-        : await heldBy(node, addresses, accountsOf, asOf);
+        : await balancesOfOwners(node, addresses, accountsOf, asOf);
     if (slot - since.newest >= movesEvery_slots || memory.changed(held, minContextSlot).length > 0) return true;
     return glanced(since, slot) ? false : undefined;
   }, signal);
@@ -99,9 +99,9 @@ interface HotOptions {
   readonly max: number;
 }
 
-export type Hot = ReturnType<typeof createHot>;
+export type PrioritizedOwners = ReturnType<typeof createPrioritizedOwners>;
 
-export function createHot({ for_slots, max: hotMax }: HotOptions) {
+export function createPrioritizedOwners({ for_slots, max: hotMax }: HotOptions) {
   /** Owners with the slot of their notification. */
   const seen = new Map<string, bigint>();
   return {

@@ -4,7 +4,7 @@ import { type Instant, instant } from '../../../../domain/time.ts';
 import type { TransferLog } from '../../ports.ts';
 import { isAddress } from '../addresses.ts';
 import { solanaChain } from '../config.ts';
-import type { Landed, TokenBalance } from '../landed.ts';
+import type { LandedTransaction, TokenBalance } from '../landed.ts';
 import type { Block } from '../reads.ts';
 import { tokenAccountOf, tokenProgram } from '../tokenProgram.ts';
 
@@ -24,7 +24,7 @@ export interface Credit {
  * only catalogue tokens of the token program. Empty if the transaction failed.
  * @param owners possible wallets, if the node omits an account's owner
  */
-export function creditsOf(transaction: Landed, owners: readonly string[] = []): readonly Credit[] {
+export function creditsOf(transaction: LandedTransaction, owners: readonly string[] = []): readonly Credit[] {
   const { failed, accounts, before, after } = transaction;
   if (failed) return [];
   const held = new Map(before.map(({ account, amount }) => [account, amount]));
@@ -40,7 +40,7 @@ export function creditsOf(transaction: Landed, owners: readonly string[] = []): 
 }
 
 /** Accounts with a catalogue credit whose owner is missing both at the node and in the transaction. */
-export const ownerless = ({ failed, accounts, after }: Landed): readonly string[] =>
+export const ownerless = ({ failed, accounts, after }: LandedTransaction): readonly string[] =>
   failed
     ? []
     : after
@@ -60,7 +60,7 @@ function walletOf({ account, mint, owner, program }: TokenBalance, owners: reado
 }
 
 /** Account whose balance of the token fell most. If none fell, the token was minted or bridged: then the fee payer. */
-function payerOf({ accounts, before, after }: Landed, mint: string): string {
+function payerOf({ accounts, before, after }: LandedTransaction, mint: string): string {
   const left = new Map(after.map(({ account, amount }) => [account, amount]));
   const spent = ({ account, amount }: TokenBalance) => amount - (left.get(account) ?? 0n);
   const [most] = before.filter((balance) => balance.mint === mint).toSorted((a, b) => (spent(a) < spent(b) ? 1 : -1));
@@ -73,7 +73,7 @@ function payerOf({ accounts, before, after }: Landed, mint: string): string {
  * Change of an account's balance by a transaction. A transaction without the account did not change its tokens: a node lists token balances
  * only for transactions that name a token program, and SOL can be sent to a token account without one.
  */
-export function changeIn(account: string, { before, after }: Landed): bigint {
+export function changeIn(account: string, { before, after }: LandedTransaction): bigint {
   const amountIn = (balances: readonly TokenBalance[]) =>
     balances.find((balance) => balance.account === account)?.amount ?? 0n;
   return amountIn(after) - amountIn(before);
@@ -82,7 +82,7 @@ export function changeIn(account: string, { before, after }: Landed): bigint {
 export const timeOf = ({ time_s }: Block): Instant => instant(time_s * 1_000);
 
 /** A credit as the service records it. @param block of the transaction */
-export const logOf = (credit: Credit, transaction: Landed, block: Block): TransferLog => ({
+export const logOf = (credit: Credit, transaction: LandedTransaction, block: Block): TransferLog => ({
   to: credit.owner,
   memo: null,
   from: credit.from,

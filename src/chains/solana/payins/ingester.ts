@@ -6,7 +6,7 @@ import type { Watch } from '../../family.ts';
 import { agreedOn, allDeny, createShownTransfers, nodesNeeded, type Statement } from '../../node/agreement.ts';
 import { type Ingester, type SeenPayin, sameTransfer, transferOf } from '../../ports.ts';
 import { type SolanaConfig, solanaChainId } from '../config.ts';
-import { type Landed, landed, landedEach, TransactionUnreadable } from '../landed.ts';
+import { type LandedTransaction, landed, landedEach, TransactionUnreadable } from '../landed.ts';
 import {
   accountsOf,
   accountsPerCall,
@@ -25,7 +25,7 @@ import { tokenAccountIn } from '../tokenProgram.ts';
 import { changeIn, creditsOf, logOf, ownerless, timeOf } from './credits.ts';
 import { createPolledSlots } from './memory.ts';
 import { createScanner } from './scanner.ts';
-import { type AddressBook, createAddressBook } from './tokenAccounts.ts';
+import { createAddressBook, type TokenAccountAddresses } from './tokenAccounts.ts';
 
 /** A node's statement about a transfer of another node. @throws RpcFailed if it cannot answer: the slot is not final there */
 export async function stated(node: SolanaNode, transfer: Transfer, finalBlock: FinalBlocks): Promise<Statement> {
@@ -60,7 +60,11 @@ export function createFinalBlocks(): FinalBlocks {
   };
 }
 
-export const transfersOf = (transaction: Landed, block: Block, owners: readonly string[]): readonly Transfer[] =>
+export const transfersOf = (
+  transaction: LandedTransaction,
+  block: Block,
+  owners: readonly string[],
+): readonly Transfer[] =>
   creditsOf(transaction, owners).map((credit) => transferOf(solanaChainId, logOf(credit, transaction, block)));
 
 /** Longer runs of slots without a block do not occur: each leader has four slots. */
@@ -92,7 +96,7 @@ async function isInBlock(
 }
 
 /** Ignores the owner: a closed account has none any more. */
-const credits = (transaction: Landed, id: string): boolean =>
+const credits = (transaction: LandedTransaction, id: string): boolean =>
   !transaction.failed &&
   transaction.after.some(
     ({ account, index }) =>
@@ -108,7 +112,7 @@ export function createSolanaIngester(
   config: SolanaConfig,
   watch: Watch,
   rpc: SolanaRpc = createSolanaRpc(config),
-  tokenAccounts: AddressBook = createAddressBook(),
+  tokenAccounts: TokenAccountAddresses = createAddressBook(),
 ): Ingester {
   const shown = createShownTransfers();
   const polled = createPolledSlots();
@@ -142,7 +146,7 @@ export function createSolanaIngester(
 
     async lookUp(txHash, signal) {
       let unread: TransactionUnreadable | undefined;
-      const found = await rpc.as('late').first(async (node) => {
+      const found = await rpc.as('late').firstAnswer(async (node) => {
         try {
           return await transfersBy(node, txHash);
         } catch (error) {
@@ -156,7 +160,7 @@ export function createSolanaIngester(
     },
 
     hasSucceeded: async (txHash, signal) =>
-      (await rpc.as('late').first(async (node) => {
+      (await rpc.as('late').firstAnswer(async (node) => {
         const found = await find(node, txHash);
         return found && !found.transaction.failed;
       }, signal)) ?? false,
@@ -172,7 +176,7 @@ export function createSolanaIngester(
     hasLeft: (seen, signal) => allDeny(rpc, (node) => isShown(node, seen), signal),
 
     async head(signal) {
-      const slots = await rpc.every(async (node) => ({ node, slot: await slotOf(node, 'confirmed') }), signal);
+      const slots = await rpc.all(async (node) => ({ node, slot: await slotOf(node, 'confirmed') }), signal);
       const { node, slot } = slots.reduce((a, b) => (b.slot > a.slot ? b : a));
       return { blockNumber: slot, chainTime: timeOf(await blockAt(node, slot, 'confirmed')) };
     },
@@ -199,6 +203,6 @@ async function ownersOf(
 }
 
 interface Found {
-  readonly transaction: Landed;
+  readonly transaction: LandedTransaction;
   readonly commitment: Commitment;
 }

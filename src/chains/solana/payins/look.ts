@@ -4,14 +4,14 @@ import { higher, inParallel } from '../../../lib/inParallel.ts';
 import type { Answered, ChainNode, RpcCall } from '../../node/jsonRpc.ts';
 import type { TransferLog, Unreadable } from '../../ports.ts';
 import { callsAtOnce } from '../config.ts';
-import { type Landed, landedInBlock } from '../landed.ts';
+import { type LandedTransaction, landedInBlock } from '../landed.ts';
 import { blockIfThere } from '../newest.ts';
-import { type AsOf, type Block, type Commitment, wholeBlockAt } from '../reads.ts';
+import { type Block, type Commitment, type ReadContext, wholeBlockAt } from '../reads.ts';
 import type { SolanaNode } from '../rpc.ts';
 import { signaturesOf } from '../transactions.ts';
 import {
   type Credited,
-  type Held,
+  type HeldTokenAccount,
   type HistoryPart,
   mostByItself,
   mostOfLook,
@@ -22,7 +22,7 @@ import {
 } from './accountHistory.ts';
 import { changeIn, creditsOf, logOf } from './credits.ts';
 import type { Memory, ReadAccount, Recall } from './memory.ts';
-import { type AddressBook, heldBy } from './tokenAccounts.ts';
+import { balancesOfOwners, type TokenAccountAddresses } from './tokenAccounts.ts';
 
 /** All changes of an account, oldest first, and the new end of its read history. */
 export interface Explained {
@@ -31,7 +31,7 @@ export interface Explained {
 }
 
 /** Undefined if the blocks do not explain the balance. */
-export type ExplainByBlocks = (held: Held, from: ReadTo) => Explained | undefined;
+export type ExplainByBlocks = (held: HeldTokenAccount, from: ReadTo) => Explained | undefined;
 
 /** Maximum slots read at a time: blocks are large on the real network. */
 const slotsMax = 16n;
@@ -45,7 +45,7 @@ const slotsMax = 16n;
  */
 export async function readByBlocks(
   node: SolanaNode,
-  changed: readonly Held[],
+  changed: readonly HeldTokenAccount[],
   last: bigint | undefined,
 ): Promise<ExplainByBlocks> {
   const newest = changed.map(({ slot }) => slot).reduce(higher, 0n);
@@ -60,7 +60,7 @@ export async function readByBlocks(
 
 interface Change {
   readonly block: Block;
-  readonly transaction: Landed;
+  readonly transaction: LandedTransaction;
 }
 
 /** Empty if the slot has no block, or the node lacks it: then its changes add up to no balance. */
@@ -74,7 +74,7 @@ async function changesIn(node: SolanaNode, slot: bigint, wanted: ReadonlySet<str
   });
 }
 
-function explained(held: Held, from: ReadTo, changes: readonly Change[]): Explained | undefined {
+function explained(held: HeldTokenAccount, from: ReadTo, changes: readonly Change[]): Explained | undefined {
   const { owner, account, amount, slot } = held;
   const own = changes.filter(({ block, transaction }) => block.slot <= slot && changeIn(account, transaction) !== 0n);
   const start = from.signature === null ? unread.amount : from.amount;
@@ -130,7 +130,7 @@ export function gathered(node: ChainNode): ChainNode {
   };
 }
 
-export interface Page {
+export interface DepositPageRead {
   readonly logs: readonly TransferLog[];
   /** Owners whose balances their history does not explain. */
   readonly unexplained: readonly string[];
@@ -141,21 +141,21 @@ export interface Page {
 /** Histories read concurrently, so that their calls share requests. */
 const historiesAtOnce = 40;
 
-export interface Looking {
-  readonly accountsOf: AddressBook;
+export interface DepositReading {
+  readonly accountsOf: TokenAccountAddresses;
   readonly memory: Memory;
   readonly recall: Recall;
   readonly asOf: LookedAsOf;
 }
 
 /** @param asOf `minContextSlot`: slot of the read @throws RpcFailed */
-export async function lookAt(
+export async function readDeposits(
   asked: SolanaNode,
   owners: readonly string[],
-  { accountsOf, memory, recall, asOf }: Looking,
-): Promise<Page> {
+  { accountsOf, memory, recall, asOf }: DepositReading,
+): Promise<DepositPageRead> {
   const node = gathered(asked);
-  const { held: all } = await heldBy(node, owners, accountsOf, asOf);
+  const { held: all } = await balancesOfOwners(node, owners, accountsOf, asOf);
   const changed = memory.changed(all, asOf.minContextSlot);
   const byBlocks = await readByBlocks(node, asOf.commitment === 'confirmed' ? changed : [], memory.lookBefore());
   const blocks = createBlocks(node, asOf.commitment);
@@ -175,10 +175,10 @@ export async function lookAt(
 /** Accounts with an unchanged balance and newer transactions. Only sweeps empty accounts, and only of final money. */
 async function paidTheSameAgain(
   node: SolanaNode,
-  held: readonly Held[],
+  held: readonly HeldTokenAccount[],
   memory: Memory,
   asOf: LookedAsOf,
-): Promise<readonly Held[]> {
+): Promise<readonly HeldTokenAccount[]> {
   const { minContextSlot: slot } = asOf;
   const found = await inParallel(memory.dueForCheck(held, slot), callsAtOnce, async ({ held: each, newest: until }) => {
     const later = await signaturesOf(node, each.account, { until, before: null }, asOf);
@@ -189,7 +189,7 @@ async function paidTheSameAgain(
   return found.flat();
 }
 
-export interface LookedAsOf extends AsOf {
+export interface LookedAsOf extends ReadContext {
   readonly minContextSlot: bigint;
 }
 
@@ -199,13 +199,13 @@ interface Read extends ReadAccount, Pick<HistoryPart, 'unreadable'> {
 }
 
 interface Reading {
-  readonly asOf: AsOf;
+  readonly asOf: ReadContext;
   readonly blocks: Blocks;
   readonly byBlocks: ExplainByBlocks;
   readonly recall: Recall;
 }
 
-async function readAccount(node: SolanaNode, held: Held, from: ReadTo, reading: Reading): Promise<Read> {
+async function readAccount(node: SolanaNode, held: HeldTokenAccount, from: ReadTo, reading: Reading): Promise<Read> {
   const { asOf, blocks, byBlocks, recall } = reading;
   const { owner, account, amount: balance } = held;
   const common = { owner, account, balance };
@@ -240,10 +240,10 @@ async function readAccount(node: SolanaNode, held: Held, from: ReadTo, reading: 
 export async function readWhole(
   node: SolanaNode,
   owner: string,
-  accountsOf: AddressBook,
-  asOf: AsOf,
+  accountsOf: TokenAccountAddresses,
+  asOf: ReadContext,
 ): Promise<{ readonly logs: readonly TransferLog[]; readonly explained: boolean }> {
-  const { held: all } = await heldBy(node, [owner], accountsOf, asOf);
+  const { held: all } = await balancesOfOwners(node, [owner], accountsOf, asOf);
   const held = all.filter(({ amount }) => amount > 0n);
   const blocks = createBlocks(node, asOf.commitment);
   const read = await inParallel(held, callsAtOnce, async (each) => {

@@ -6,7 +6,7 @@
 import { boundedMap } from '../../../lib/cache.ts';
 import type { TransferLog } from '../../ports.ts';
 import type { SolanaNode } from '../rpc.ts';
-import { type Held, type ReadTo, unread } from './accountHistory.ts';
+import { type HeldTokenAccount, type ReadTo, unread } from './accountHistory.ts';
 
 /**
  * An account with an unchanged amount may have been swept and paid the same amount again, which its newest transaction reveals: the pass
@@ -43,7 +43,7 @@ export interface ReadAccount {
 }
 
 interface DueForCheck {
-  readonly held: Held;
+  readonly held: HeldTokenAccount;
   readonly newest: string | null;
   readonly checkedAt: bigint;
 }
@@ -60,7 +60,7 @@ export function createMemory() {
     lastRead,
 
     /** Accounts whose balance differs from their read history. */
-    changed(held: readonly Held[], slot: bigint): readonly Held[] {
+    changed(held: readonly HeldTokenAccount[], slot: bigint): readonly HeldTokenAccount[] {
       if (looks.current !== slot) Object.assign(looks, { current: slot, before: looks.current });
       return held.filter(({ account, amount }) => {
         const seen = known.get(account);
@@ -70,7 +70,7 @@ export function createMemory() {
     },
 
     /** Accounts with an unchanged amount whose newest transaction is due to be read, the longest unread first. */
-    dueForCheck(held: readonly Held[], slot: bigint): readonly DueForCheck[] {
+    dueForCheck(held: readonly HeldTokenAccount[], slot: bigint): readonly DueForCheck[] {
       return held
         .flatMap((each) => {
           const seen = known.get(each.account);
@@ -119,7 +119,7 @@ export interface Recall {
    */
   explaining(
     node: SolanaNode,
-    held: Held,
+    held: HeldTokenAccount,
     from: ReadTo,
     hashAt: (slot: bigint) => Promise<string | undefined>,
   ): Promise<Recalled | undefined>;
@@ -133,7 +133,7 @@ const logsMax = 16;
  * Remembers the head pass's reads of accounts for the final pass. If a node's final block has the hash of the confirmed block, its
  * transactions are the same.
  */
-export function createRecall(): Recall {
+export function createHeadMemory(): Recall {
   const known = boundedMap<Recalled>(accountsMax);
   const keyOf = ({ name }: SolanaNode, account: string) => `${name} ${account}`;
   return {

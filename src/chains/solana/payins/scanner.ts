@@ -9,11 +9,20 @@ import { solanaChainId } from '../config.ts';
 import { blockIfThere, newestBlock } from '../newest.ts';
 import { type Block, type Commitment, lagging, slotOf } from '../reads.ts';
 import type { SolanaNode, SolanaRpc } from '../rpc.ts';
-import { createHot, finalDue, glanceMax, looked, noLook, openChanged, payinSeen, type Since } from './balanceCheck.ts';
+import {
+  createPrioritizedOwners,
+  finalDue,
+  glanceMax,
+  looked,
+  noLook,
+  openChanged,
+  payinSeen,
+  type Since,
+} from './balanceCheck.ts';
 import { timeOf } from './credits.ts';
-import { type LookedAsOf, lookAt, readWhole } from './look.ts';
-import { createMemory, createRecall, type PolledSlots } from './memory.ts';
-import { type AddressBook, createStrayTokens } from './tokenAccounts.ts';
+import { type LookedAsOf, readDeposits, readWhole } from './look.ts';
+import { createHeadMemory, createMemory, type PolledSlots } from './memory.ts';
+import { createStrayTokens, type TokenAccountAddresses } from './tokenAccounts.ts';
 
 /** @throws RpcFailed if other nodes answer and none has the block */
 export async function mustBeShared(
@@ -52,7 +61,7 @@ export const nowhere = (pass: Pass, blockNumber: bigint): Cursor => ({
 });
 
 /** One pass through a list, over several reads. */
-export interface Round {
+export interface ListPass {
   /** Block up to which the whole list has been read when the round ends. */
   readonly begun: Block;
   /** End of the last page. */
@@ -61,12 +70,12 @@ export interface Round {
 
 export interface RoundPage {
   readonly owners: readonly string[];
-  readonly round: Round;
+  readonly round: ListPass;
   /** True if the list ends with it. */
   readonly last: boolean;
 }
 
-export type Rounds = ReturnType<typeof createRounds>;
+export type ListPasses = ReturnType<typeof createListPasses>;
 
 /** Minimum deposits of one call. */
 const shareLeast = 100;
@@ -75,8 +84,8 @@ const shareLeast = 100;
  * Reads lists of deposits that are too long for one read: some pages each time, then again from the first page.
  * @param list in a stable order: entries added during a round may precede its current page
  */
-export function createRounds(list: Watch['open']) {
-  let round: Round | null = null;
+export function createListPasses(list: Watch['open']) {
+  let round: ListPass | null = null;
   let lastBegun: bigint | null = null;
   let counted = 0;
   let size: number | null = null;
@@ -154,8 +163,8 @@ const nothingAside = { unexplained: [], unreadable: [] };
 /** State of a pass between its reads. */
 interface Standing {
   readonly memory: ReturnType<typeof createMemory>;
-  readonly open: Rounds;
-  readonly late: Rounds;
+  readonly open: ListPasses;
+  readonly late: ListPasses;
   /** Last read: a node behind its slot has only old data. */
   readonly since: Since;
   /** True if that read has completed its pages. */
@@ -179,7 +188,7 @@ interface ScannerParts {
   /** Receives the transfers that a node returned as final. */
   readonly shown: Pick<ShownTransfers, 'show'>;
   readonly polled: PolledSlots;
-  readonly accountsOf: AddressBook;
+  readonly accountsOf: TokenAccountAddresses;
 }
 
 export function createScanner(
@@ -188,17 +197,17 @@ export function createScanner(
   { shown, polled, accountsOf }: ScannerParts,
 ): SolanaScanner {
   const standings = new Map<Pass, Standing>();
-  const recall = createRecall();
-  const hot = createHot(seenPaid);
-  const pushed = createHot(pushedPaid);
+  const recall = createHeadMemory();
+  const hot = createPrioritizedOwners(seenPaid);
+  const pushed = createPrioritizedOwners(pushedPaid);
   const strayTokens = createStrayTokens(accountsOf);
   let finalSlot = 0n;
 
   function standingOf(pass: Pass): Standing {
     const standing = standings.get(pass) ?? {
       memory: createMemory(),
-      open: createRounds(watch.open),
-      late: createRounds(watch.late),
+      open: createListPasses(watch.open),
+      late: createListPasses(watch.late),
       since: noLook(),
       done: false,
       turned: -turnEvery_slots,
@@ -228,7 +237,7 @@ export function createScanner(
     const { newest: last } = own.since;
     const least = higher(blockNumber, last);
     const first = own.done && !own.open.isUnderWay() ? higher(least, last + 1n) : least;
-    const block = await rpc.first(async (node) => {
+    const block = await rpc.firstAnswer(async (node) => {
       const known = pass === 'head' ? polled.take(node) : undefined;
       const newest = known !== undefined && known >= first ? known : await slotOf(node, commitment, least);
       if (newest < least) throw lagging(node, 'getSlot', least);
@@ -253,7 +262,7 @@ export function createScanner(
     const { own, pass, asOf, signal } = look;
     const asked = { accountsOf, memory: own.memory, recall, asOf };
     const page = await nodes.answer(async (node) => {
-      const found = await lookAt(node, owners, asked);
+      const found = await readDeposits(node, owners, asked);
       if (pass !== 'head')
         shown.show(
           node,
@@ -350,7 +359,7 @@ export function createScanner(
 
     async readDeposit(address, signal) {
       const partly: { logs: ScannedRange['logs'] }[] = [];
-      const whole = await rpc.as('late').first(async (node) => {
+      const whole = await rpc.as('late').firstAnswer(async (node) => {
         const asOf: LookedAsOf = { commitment: 'finalized', minContextSlot: await slotOf(node, 'finalized') };
         const found = await readWhole(node, address, accountsOf, asOf);
         partly.push(found);

@@ -5,12 +5,12 @@ import { inParallel, lower } from '../../../lib/inParallel.ts';
 import { ask, list, object, RpcFailed, text, whole } from '../../node/jsonRpc.ts';
 import type { StrayTokens } from '../../ports.ts';
 import { callsAtOnce, solanaChain } from '../config.ts';
-import { type AsOf, accountsOf, accountsPerCall, options } from '../reads.ts';
+import { accountsOf, accountsPerCall, options, type ReadContext } from '../reads.ts';
 import type { SolanaNode } from '../rpc.ts';
 import { amountSlice, token2022Program, tokenAccountOf, tokenProgram } from '../tokenProgram.ts';
-import type { Held } from './accountHistory.ts';
+import type { HeldTokenAccount } from './accountHistory.ts';
 
-export type AddressBook = ReturnType<typeof createAddressBook>;
+export type TokenAccountAddresses = ReturnType<typeof createAddressBook>;
 
 /** Deriving an account's address takes 0.3 ms: the most recent ones are cached, some forty megabytes. */
 const keptMax = 200_000;
@@ -31,12 +31,12 @@ export function createAddressBook(max = keptMax) {
 const pageCallsAtOnce = 10;
 
 /** Balances of the owners' token accounts, at a slot or later. */
-export async function heldBy(
+export async function balancesOfOwners(
   node: SolanaNode,
   owners: readonly string[],
-  accountsOfOwner: AddressBook,
-  asOf: AsOf,
-): Promise<{ readonly slot: bigint; readonly held: readonly Held[] }> {
+  accountsOfOwner: TokenAccountAddresses,
+  asOf: ReadContext,
+): Promise<{ readonly slot: bigint; readonly held: readonly HeldTokenAccount[] }> {
   const ownersPerCall = Math.floor(accountsPerCall / solanaChain().tokens.length);
   const batches = Array.from({ length: Math.ceil(owners.length / ownersPerCall) }, (_, at) =>
     owners.slice(at * ownersPerCall, (at + 1) * ownersPerCall),
@@ -72,7 +72,7 @@ export type FindStrayTokens = (
  * Finds tokens of a deposit's owner that no payin is read from: of a mint outside the catalogue, or in a token account other than the one
  * derived from owner and mint. Anyone can send them. The operator is notified and can recover them.
  */
-export function createStrayTokens(accountsOf: AddressBook): FindStrayTokens {
+export function createStrayTokens(accountsOf: TokenAccountAddresses): FindStrayTokens {
   const checked = boundedMap<bigint>(rememberedMax);
   return async (node, owners, slot) => {
     const isDue = (owner: string) => slot - (checked.get(owner) ?? -checkEvery_slots) >= checkEvery_slots;
@@ -108,7 +108,7 @@ export function heldTokensOf(
   node: SolanaNode,
   owner: string,
   program: string,
-  asOf: AsOf,
+  asOf: ReadContext,
 ): Promise<readonly HeldTokens[]> {
   const config = { ...options(asOf), encoding: 'jsonParsed' };
   return ask(node, 'getTokenAccountsByOwner', [owner, { programId: program }, config], (answer) =>
@@ -128,7 +128,7 @@ async function tokensOf(
   node: SolanaNode,
   owner: string,
   programId: string,
-  asOf: AsOf,
+  asOf: ReadContext,
 ): Promise<readonly HeldTokens[]> {
   try {
     return await heldTokensOf(node, owner, programId, asOf);

@@ -5,17 +5,17 @@ import type { Cost, DeathProof } from '../../../../domain/transfer/shapes.ts';
 import { agreedFate, nodesNeeded } from '../../node/agreement.ts';
 import { type ChainNode, RpcFailed } from '../../node/jsonRpc.ts';
 import type { Fate, Sent } from '../../ports.ts';
-import { type Landed, landed, type TokenBalance } from '../landed.ts';
+import { type LandedTransaction, landed, type TokenBalance } from '../landed.ts';
 import { blockAt, type FinalHead, finalBlocks, finalHead, isBlockhashValid, lagging } from '../reads.ts';
 import type { SolanaNode, SolanaRpc } from '../rpc.ts';
 import { tokenAccountOf } from '../tokenProgram.ts';
-import { type Status, signaturesOf, statusOf } from '../transactions.ts';
-import { messageIn, termsOf } from './transaction.ts';
+import { type Status, signatureStatus, signaturesOf } from '../transactions.ts';
+import { messageIn, termsInMessage } from './transaction.ts';
 
 type Transferred = Pick<Sent, 'account' | 'token' | 'receiver' | 'amount' | 'form'>;
 
 /** The final transaction. @throws RpcFailed if the node does not have it */
-export async function finalTransaction(node: ChainNode, hash: string): Promise<Landed> {
+export async function finalTransaction(node: ChainNode, hash: string): Promise<LandedTransaction> {
   const found = await landed(node, hash, 'finalized');
   if (found) return found;
   throw new RpcFailed(node.name, 'getTransaction', 'refused', `it does not have the balances of ${hash}`);
@@ -25,7 +25,7 @@ export async function finalTransaction(node: ChainNode, hash: string): Promise<L
  * Increase of the receiver's token account.
  * @throws RpcFailed if the node's copy of the transaction is incomplete: one without the payer's own balance
  */
-export function arrivedIn(node: ChainNode, found: Landed, transfer: Transferred): bigint {
+export function arrivedIn(node: ChainNode, found: LandedTransaction, transfer: Transferred): bigint {
   const { account, token, receiver, amount, form } = transfer;
   if (form?.kind === 'coin') return coinArrivedIn(node, found, transfer);
   const payer = form?.kind === 'flush' ? form.deposits[0]?.address : account;
@@ -43,7 +43,7 @@ export function arrivedIn(node: ChainNode, found: Landed, transfer: Transferred)
 /** Increase of the receiver's wallet. @throws RpcFailed if the node omits the coin */
 function coinArrivedIn(
   node: ChainNode,
-  { signature, accounts, coin }: Landed,
+  { signature, accounts, coin }: LandedTransaction,
   { account, receiver, amount }: Transferred,
 ) {
   const at = accounts.indexOf(receiver);
@@ -56,7 +56,7 @@ function coinArrivedIn(
 
 /** Cost to its payer's coin: the fee, and the rent of opened or closed accounts. Undefined if the node omits it. */
 /** @param paid lamports of the order */
-export function costIn({ accounts, coin }: Landed, paid = 0n): Cost | undefined {
+export function costIn({ accounts, coin }: LandedTransaction, paid = 0n): Cost | undefined {
   const [payer] = accounts;
   if (payer === undefined || !coin) return undefined;
   const rent = (coin.before[0] ?? 0n) - (coin.after[0] ?? 0n) - coin.fee - paid;
@@ -104,7 +104,7 @@ export async function canLandAt(node: SolanaNode, attempt: Sent): Promise<boolea
  * @throws RpcFailed
  */
 async function fateAt(node: SolanaNode, attempt: Sent, wait_blocks: bigint): Promise<Fate | undefined> {
-  const first = await statusOf(node, attempt.hash);
+  const first = await signatureStatus(node, attempt.hash);
   if (first.status) return decided(node, attempt, first.status);
   const lastHeight = BigInt(attempt.validUntil ?? '0');
   const head = await finalHead(node);
@@ -115,7 +115,7 @@ async function fateAt(node: SolanaNode, attempt: Sent, wait_blocks: bigint): Pro
   if (await isValid(node, attempt, head.slot)) return undefined;
   const earliest = await completeFrom(node, lastHeight - blockhashAge_blocks, head);
   if (earliest === undefined) return { kind: 'pending', mined: true };
-  const { slot, status } = await statusOf(node, attempt.hash);
+  const { slot, status } = await signatureStatus(node, attempt.hash);
   if (status) return decided(node, attempt, status);
   if (slot < head.slot) throw lagging(node, 'getSignatureStatuses', head.slot);
   const shown = await shownElsewhere(node, attempt, earliest);
@@ -169,7 +169,7 @@ async function decided(node: SolanaNode, attempt: Sent, { slot, final, error }: 
 
 /** A second witness besides the last valid height, which came from the signing node: the node's current answer about the blockhash. */
 function isValid(node: SolanaNode, { bytes }: Sent, minContextSlot: bigint): Promise<boolean> {
-  const terms = termsOf(messageIn(bytes));
+  const terms = termsInMessage(messageIn(bytes));
   assert(terms !== undefined, 'what was signed here can be read here');
   return isBlockhashValid(node, terms.blockhash, { commitment: 'finalized', minContextSlot });
 }

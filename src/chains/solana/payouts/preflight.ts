@@ -3,13 +3,13 @@
 import type { Token } from '../../../../domain/chains.ts';
 import { type Refusal, refuse } from '../../../../domain/decider.ts';
 import { higher, lower } from '../../../lib/inParallel.ts';
-import type { Receiver } from '../../money/receiverCheck.ts';
+import type { CheckedReceiver } from '../../money/receiverCheck.ts';
 import type { ChainNode } from '../../node/jsonRpc.ts';
 import type { ChainRpc } from '../../node/nodes.ts';
 import { PayoutBlocked } from '../../ports.ts';
-import { isOnCurve, signature_bytes, systemProgram } from '../addresses.ts';
+import { isOnCurve, solanaSignature_bytes, systemProgram } from '../addresses.ts';
 import { type SolanaFees, signatureFee, walletRent } from '../config.ts';
-import { type AsOf, accountsOf, type RawAccount, recentPrices } from '../reads.ts';
+import { accountsOf, type RawAccount, type ReadContext, recentPrices } from '../reads.ts';
 import type { SolanaNode } from '../rpc.ts';
 import { tokenAccountIn, tokenAccountOf } from '../tokenProgram.ts';
 import { simulate } from '../transactions.ts';
@@ -49,7 +49,7 @@ export async function freshPrice(
   { priceMin_microLamports: least, priceMax_microLamports: most }: SolanaFees,
   { attemptsBefore = 0, signal }: Asking = {},
 ): Promise<bigint> {
-  const told = await rpc.every(async (node) => usualOf(await recentPrices(node, accounts)), signal);
+  const told = await rpc.all(async (node) => usualOf(await recentPrices(node, accounts)), signal);
   const usual = inOrder(told)[Math.floor((told.length - 1) / 2)] ?? 0n;
   return lower(higher(usual, least) * rise ** BigInt(Math.min(attemptsBefore, risesMax)), most);
 }
@@ -71,8 +71,13 @@ export const feeOf = (units: number, price_microLamports: bigint, signatures: nu
  * @returns the compute units that it used
  * @throws PayoutBlocked if it would fail
  */
-export async function rehearse(node: ChainNode, message: Uint8Array, signers: number, asOf: AsOf): Promise<number> {
-  const unsigned = wireOf(message, new Array<Uint8Array>(signers).fill(new Uint8Array(signature_bytes)));
+export async function rehearse(
+  node: ChainNode,
+  message: Uint8Array,
+  signers: number,
+  asOf: ReadContext,
+): Promise<number> {
+  const unsigned = wireOf(message, new Array<Uint8Array>(signers).fill(new Uint8Array(solanaSignature_bytes)));
   const { failure, units } = await simulate(node, unsigned, asOf);
   if (failure !== undefined) throw new PayoutBlocked('refusedByToken', `the transfer would fail: ${failure}`);
   return units;
@@ -103,7 +108,11 @@ export function obstacle(
 }
 
 /** @throws RpcFailed */
-export async function obstacleTo(node: SolanaNode, token: Token, { address }: Receiver): Promise<Refusal | undefined> {
+export async function obstacleTo(
+  node: SolanaNode,
+  token: Token,
+  { address }: CheckedReceiver,
+): Promise<Refusal | undefined> {
   const { accounts } = await accountsOf(node, [address, tokenAccountOf(address, token.address)], {
     commitment: 'confirmed',
   });

@@ -13,13 +13,19 @@ import {
   type Unsigned,
 } from '../../ports.ts';
 import { type SolanaConfig, solanaChain, solanaChainId, tokenAccountRent } from '../config.ts';
-import { type AsOf, accountsOf, latestBlockhash, type RawAccount } from '../reads.ts';
+import { accountsOf, latestBlockhash, type RawAccount, type ReadContext } from '../reads.ts';
 import { createSolanaRpc, type SolanaNode, type SolanaRpc } from '../rpc.ts';
 import { tokenAccountIn, tokenAccountOf } from '../tokenProgram.ts';
 import { canLandAt, fateOf } from './fate.ts';
 import { feeOf, freshPrice, obstacle, rehearse, spendableIn, spendableLamports } from './preflight.ts';
 import type { PayoutReference } from './references.ts';
-import { coinMessage, type SolanaPayload, sweepMessage, type Terms, transferMessage } from './transaction.ts';
+import {
+  coinMessage,
+  type SolanaPayload,
+  sweepMessage,
+  type TransactionTerms,
+  transferMessage,
+} from './transaction.ts';
 import { createUnpaidCheck } from './unpaid.ts';
 
 // Sends signed bytes until a node has them.
@@ -87,9 +93,9 @@ export async function buildFlush(
   checkHeld(tokenAccountIn(found)?.amount, order);
 
   const price_microLamports = await freshPrice(rpc, [account], fees);
-  const asOf: AsOf = { commitment: 'confirmed', minContextSlot: slot };
+  const asOf: ReadContext = { commitment: 'confirmed', minContextSlot: slot };
   const { slot: newest, blockhash, lastValidBlockHeight } = await latestBlockhash(node, asOf);
-  const terms: Terms = { blockhash, units: fees.unitsMax, price_microLamports };
+  const terms: TransactionTerms = { blockhash, units: fees.unitsMax, price_microLamports };
   const deposited = { owner, token, amount };
   const rehearsed = sweepMessage(treasury, deposited, terms);
   const used = await rehearse(node, rehearsed, signers, { ...asOf, minContextSlot: newest });
@@ -145,10 +151,10 @@ export function createSolanaPayoutRail(
       usd: wholeTokens({ ...order, amount: `${order.amount}` }),
     });
     const price_microLamports = await freshPrice(rpc, written, fees, { attemptsBefore: earlier.length });
-    const asOf: AsOf = { commitment: 'confirmed', minContextSlot: slot };
+    const asOf: ReadContext = { commitment: 'confirmed', minContextSlot: slot };
     // Newest confirmed blockhash: a final one would have lost a third of its life.
     const { slot: newest, blockhash, lastValidBlockHeight } = await latestBlockhash(node, asOf);
-    const terms: Terms = { blockhash, units: fees.unitsMax, price_microLamports };
+    const terms: TransactionTerms = { blockhash, units: fees.unitsMax, price_microLamports };
     const most = feeOf(fees.unitsMax, price_microLamports, 1) + rent;
     const spendable = spendableLamports(wallet);
     if (order.form?.kind === 'coin') checkCoinFloat(spendable, account, order, { most });

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { PublicKey } from '@solana/web3.js';
 import { assert } from '../../../../domain/decider.ts';
 import type { TransferOrder } from '../../ports.ts';
-import { referenceOf } from './transaction.ts';
+import { publicReferenceOf } from './transaction.ts';
 
 /** @throws Error for an order without its reference */
 export type PayoutReference = (order: Pick<TransferOrder, 'reference' | 'referenceOrdinal'>) => string;
@@ -17,7 +17,7 @@ export const createPayoutReference =
   (key: Uint8Array | null): PayoutReference =>
   ({ reference, referenceOrdinal }) => {
     assert(reference !== undefined, 'a transfer on Solana says what it is for');
-    if (referenceOrdinal === undefined) return referenceOf('payout', reference);
+    if (referenceOrdinal === undefined) return publicReferenceOf('payout', reference);
     assert(key !== null, 'payouts are prepared where the seed is');
     const purpose = `payment-intents/solana-reference-2/payout/${referenceOrdinal}/${reference}`;
     return new PublicKey(createHmac('sha256', key).update(purpose).digest()).toBase58();

@@ -11,12 +11,12 @@ import {
   VersionedMessage,
 } from '@solana/web3.js';
 import type { TransferOrder } from '../../ports.ts';
-import { signature_bytes } from '../addresses.ts';
+import { solanaSignature_bytes } from '../addresses.ts';
 import {
-  type Amount,
   closeAccount,
   closeTokenAccount,
   createTokenAccount,
+  type TokenAmount,
   tokenAccountOf,
   tokenProgram,
   transferBetween,
@@ -31,7 +31,7 @@ export interface SolanaPayload {
 }
 
 /** Terms of a transaction from the network's current state. */
-export interface Terms {
+export interface TransactionTerms {
   readonly blockhash: string;
   /** Maximum compute units. */
   readonly units: number;
@@ -46,20 +46,25 @@ const memoProgram = new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr')
  * Public reference for finding a transfer: a key without a private one, derived one-way from the transfer's id. Without a reference, equal
  * concurrent payouts would be one transaction and pay once. Anyone who knows the id knows it: references.ts has the current ones.
  */
-export function referenceOf(kind: 'payin' | 'payout', id: string): string {
+export function publicReferenceOf(kind: 'payin' | 'payout', id: string): string {
   const made = createHash('sha256').update(`payment-intents/solana-reference-1/${kind}/${id}`).digest();
   return new PublicKey(made).toBase58();
 }
 
 type Moved = Pick<TransferOrder, 'token' | 'amount'>;
 
-const amountOf = ({ token: { address: mint, decimals }, amount }: Moved): Amount => ({ mint, decimals, amount });
+const amountOf = ({ token: { address: mint, decimals }, amount }: Moved): TokenAmount => ({ mint, decimals, amount });
 
 /**
  * Pays into the receiver's account for the order's token. Creates that account if needed, unless the order excludes its cost: a receiver
  * who closes the account at the last moment must not gain the rent. The memo is the receiver's, or else the reference.
  */
-export function transferMessage(treasury: string, order: TransferOrder, reference: string, terms: Terms): Uint8Array {
+export function transferMessage(
+  treasury: string,
+  order: TransferOrder,
+  reference: string,
+  terms: TransactionTerms,
+): Uint8Array {
   const { receiver, receiverMemo, token } = order;
   const memo = Buffer.from(receiverMemo ?? reference);
   return compile(treasury, terms, [
@@ -70,7 +75,12 @@ export function transferMessage(treasury: string, order: TransferOrder, referenc
 }
 
 /** Pays the order's lamports to the receiver's wallet, with the memo and reference of a token transfer. */
-export function coinMessage(treasury: string, order: TransferOrder, reference: string, terms: Terms): Uint8Array {
+export function coinMessage(
+  treasury: string,
+  order: TransferOrder,
+  reference: string,
+  terms: TransactionTerms,
+): Uint8Array {
   const { receiver, receiverMemo, amount } = order;
   const [fromPubkey, toPubkey] = [new PublicKey(treasury), new PublicKey(receiver)];
   const paying = SystemProgram.transfer({ fromPubkey, toPubkey, lamports: amount });
@@ -88,7 +98,7 @@ export interface Deposited extends Moved {
 }
 
 /** Moves a deposit's whole balance to the treasury and closes the account; the treasury pays the fee and receives the rent. */
-export function sweepMessage(treasury: string, deposited: Deposited, terms: Terms): Uint8Array {
+export function sweepMessage(treasury: string, deposited: Deposited, terms: TransactionTerms): Uint8Array {
   const { owner, token } = deposited;
   return compile(treasury, terms, [
     createTokenAccount(treasury, treasury, token.address),
@@ -112,7 +122,7 @@ export interface StrayHeld {
  * Moves a token account's whole balance to the treasury's account for the mint, which the payer creates if needed. An account of the Token
  * program is closed, and its rent goes to the payer; one with extensions may hold withheld fees and stays.
  */
-export function recoveryMessage(payer: string, treasury: string, held: StrayHeld, terms: Terms): Uint8Array {
+export function recoveryMessage(payer: string, treasury: string, held: StrayHeld, terms: TransactionTerms): Uint8Array {
   const { owner, account, token, decimals, amount, program } = held;
   const to = tokenAccountOf(treasury, token, program);
   return compile(payer, terms, [
@@ -122,7 +132,7 @@ export function recoveryMessage(payer: string, treasury: string, held: StrayHeld
   ]);
 }
 
-function compile(payer: string, terms: Terms, instructions: readonly TransactionInstruction[]): Uint8Array {
+function compile(payer: string, terms: TransactionTerms, instructions: readonly TransactionInstruction[]): Uint8Array {
   const message = new TransactionMessage({
     payerKey: new PublicKey(payer),
     recentBlockhash: terms.blockhash as Blockhash,
@@ -136,7 +146,7 @@ function compile(payer: string, terms: Terms, instructions: readonly Transaction
 }
 
 /** @returns undefined if the bytes are no message of this code */
-export function termsOf(message: Uint8Array): Terms | undefined {
+export function termsInMessage(message: Uint8Array): TransactionTerms | undefined {
   try {
     const { recentBlockhash, instructions } = TransactionMessage.decompile(VersionedMessage.deserialize(message));
     const [limit, price] = instructions;
@@ -156,5 +166,5 @@ export const wireOf = (message: Uint8Array, signatures: readonly Uint8Array[]): 
 /** Message covered by a transaction's signatures. */
 export function messageIn(bytes: string): Uint8Array {
   const wire = Buffer.from(bytes, 'base64');
-  return wire.subarray(1 + (wire[0] ?? 0) * signature_bytes);
+  return wire.subarray(1 + (wire[0] ?? 0) * solanaSignature_bytes);
 }

@@ -8,10 +8,10 @@ import { type ChainRpc, ChainUnavailable } from '../../node/nodes.ts';
 import { PayoutBlocked } from '../../ports.ts';
 import { callsAtOnce } from '../config.ts';
 import { landed, landedEach, TransactionUnreadable } from '../landed.ts';
-import { type AsOf, accountsOf } from '../reads.ts';
+import { accountsOf, type ReadContext } from '../reads.ts';
 import { untilThere } from '../retryBehindNode.ts';
 import { tokenAccountIn, tokenAccountOf } from '../tokenProgram.ts';
-import { type Seen, signaturesOf, statusOf } from '../transactions.ts';
+import { type ListedSignature, signatureStatus, signaturesOf } from '../transactions.ts';
 
 /** The node answers, but its list of the treasury account's transactions does not lead to the balance. */
 export class HistoryNotWhole extends RpcFailed {
@@ -43,7 +43,7 @@ export function createWholeCheck(treasury: string): CheckWhole {
   /** @param last newest transaction of the previous list; undefined for none */
   async function lastTold(node: ChainNode, account: string, last: Told | undefined): Promise<bigint | null> {
     const key = keyOf(node, account);
-    const seen: Seen[] = [];
+    const seen: ListedSignature[] = [];
     for (let pages = 0; pages < pagesMax && seen.length < listedMax; pages++) {
       const between = { until: last?.signature ?? null, before: seen.at(-1)?.signature ?? null };
       const page = await signaturesOf(node, account, between, asOf);
@@ -84,7 +84,7 @@ function orUnreadable(error: unknown): TransactionUnreadable {
 }
 
 /** Balance of the account after the newest transaction with its token data, newest first; undefined if none has any. */
-async function leftBy(node: ChainNode, account: string, page: readonly Seen[]): Promise<bigint | undefined> {
+async function leftBy(node: ChainNode, account: string, page: readonly ListedSignature[]): Promise<bigint | undefined> {
   const succeeded = page.filter(({ failed }) => !failed).map(({ signature }) => signature);
   for (let at = 0; at < succeeded.length; at += at === 0 ? 1 : readAtOnce) {
     const asked = succeeded.slice(at, at + (at === 0 ? 1 : readAtOnce));
@@ -99,7 +99,7 @@ async function leftBy(node: ChainNode, account: string, page: readonly Seen[]): 
   return undefined;
 }
 
-const asOf: AsOf = { commitment: 'confirmed' };
+const asOf: ReadContext = { commitment: 'confirmed' };
 /** Only public references can gather this many: a secret one is unknown until it is no longer needed. */
 const listedMax = 5_000;
 /** Nodes may return less in one answer than requested. */
@@ -124,7 +124,7 @@ export function createUnpaidCheck(treasury: string): CheckUnpaid {
   const strangers = new Set<string>();
   const checkWhole = createWholeCheck(treasury);
 
-  async function isTreasurys(node: ChainNode, { signature }: Seen, reference: string): Promise<boolean> {
+  async function isTreasurys(node: ChainNode, { signature }: ListedSignature, reference: string): Promise<boolean> {
     const found = await landed(node, signature, asOf.commitment).catch((error: unknown) => {
       if (error instanceof TransactionUnreadable) throw behindChain(`${error.detail}; transactions`, reference);
       throw error;
@@ -144,7 +144,7 @@ export function createUnpaidCheck(treasury: string): CheckUnpaid {
       if (each && !each.failed) throw behindChain(`transaction ${each.signature}, given up for dead,`, order.reference);
     }
     for (const signature of order.earlier) {
-      const { status } = await statusOf(node, signature);
+      const { status } = await signatureStatus(node, signature);
       if (status && status.error === null)
         throw behindChain(`transaction ${signature}, given up for dead,`, order.reference);
     }
@@ -179,7 +179,7 @@ export function createUnpaidCheck(treasury: string): CheckUnpaid {
    * @throws ChainUnavailable if too few nodes answer
    */
   return async (rpc, order) => {
-    const outcomes = await rpc.each((node) => checkAt(node, order));
+    const outcomes = await rpc.allSettled((node) => checkAt(node, order));
     const failures = outcomes.flatMap((outcome) =>
       outcome.status === 'rejected' ? [outcome.reason as RpcFailed] : [],
     );

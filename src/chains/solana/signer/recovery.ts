@@ -9,11 +9,11 @@ import { type SolanaFees, solanaChain } from '../config.ts';
 import { type HeldTokens, heldTokensOf } from '../payins/tokenAccounts.ts';
 import { freshPrice, rehearse } from '../payouts/preflight.ts';
 import { createBroadcast } from '../payouts/rail.ts';
-import { recoveryMessage, type Terms, wireOf } from '../payouts/transaction.ts';
+import { recoveryMessage, type TransactionTerms, wireOf } from '../payouts/transaction.ts';
 import { latestBlockhash } from '../reads.ts';
 import type { SolanaRpc } from '../rpc.ts';
 import { token2022Program, tokenProgram } from '../tokenProgram.ts';
-import { statusOf } from '../transactions.ts';
+import { signatureStatus } from '../transactions.ts';
 import { ownerKey, parseSolanaKey, type SolanaKey } from './keys.ts';
 
 const unitsMargin = 5_000;
@@ -76,7 +76,7 @@ async function* recoverTokens(
     const price_microLamports = await freshPrice(rpc, [held.account], fees, { signal });
     return rpc.answer(async (node) => {
       const { slot, blockhash } = await latestBlockhash(node, { commitment: 'confirmed' });
-      const terms: Terms = { blockhash, units: fees.unitsMax, price_microLamports };
+      const terms: TransactionTerms = { blockhash, units: fees.unitsMax, price_microLamports };
       const rehearsed = recoveryMessage(payer.address, treasury, held, terms);
       const used = await rehearse(node, rehearsed, signers, { commitment: 'confirmed', minContextSlot: slot });
       const units = Math.min(used + unitsMargin, fees.unitsMax);
@@ -89,7 +89,7 @@ async function* recoverTokens(
   /** Nodes do not resend: the bytes are sent until they land. */
   async function landed(hash: string, bytes: string): Promise<void> {
     for (let looks = 0; looks < looksMax; looks += 1) {
-      const { status } = await rpc.answer((node) => statusOf(node, hash), signal);
+      const { status } = await rpc.answer((node) => signatureStatus(node, hash), signal);
       if (status?.final && status.error === null) return;
       if (status?.final) throw new Error(`transaction ${hash} failed: ${status.error}. Nothing was moved: try again`);
       if (!status) await broadcast(bytes);

@@ -4,7 +4,7 @@ import { base58 } from '@scure/base';
 import { SystemProgram, TransactionMessage, VersionedMessage } from '@solana/web3.js';
 import { coinOf } from '../../../../domain/money.ts';
 import { moneyLeaves } from '../../../../domain/transfer/shapes.ts';
-import type { Spending } from '../../money/spending.ts';
+import type { CheckSpending } from '../../money/spending.ts';
 import { type Signer, type SigningPurpose, SigningRefused, type TransferOrder, type Unsigned } from '../../ports.ts';
 import { type SolanaFees, solanaChain, solanaChainId, tokenAccountRent } from '../config.ts';
 import { feeOf } from '../payouts/preflight.ts';
@@ -13,8 +13,8 @@ import {
   coinMessage,
   type SolanaPayload,
   sweepMessage,
-  type Terms,
-  termsOf,
+  type TransactionTerms,
+  termsInMessage,
   transferMessage,
   wireOf,
 } from '../payouts/transaction.ts';
@@ -86,7 +86,7 @@ export interface SolanaSignerDeps {
   /** 64 hexadecimal digits; the keys of deposits' owners and the references of payouts are derived from it. */
   readonly depositSeed: string;
   readonly fees: SolanaFees;
-  readonly spending: Spending;
+  readonly spending: CheckSpending;
 }
 
 interface Examined {
@@ -108,7 +108,7 @@ export function createSolanaSigner({ key, depositSeed, fees, spending }: SolanaS
     checkFrame(unsigned, account);
     const { message: base64, salt } = unsigned.payload as SolanaPayload;
     const message = new Uint8Array(Buffer.from(base64, 'base64'));
-    const terms = termsOf(message);
+    const terms = termsInMessage(message);
     if (!terms) throw mismatch(purpose);
     checkFee(terms, fees);
     const { order } = unsigned;
@@ -162,10 +162,13 @@ function checkFrame({ chainId, order, account, nonce }: Unsigned, own: string): 
   }
 }
 
-const networkFee = ({ units, price_microLamports }: Terms, signatures: number): bigint =>
+const networkFee = ({ units, price_microLamports }: TransactionTerms, signatures: number): bigint =>
   feeOf(units, price_microLamports, signatures);
 
-function checkFee({ units, price_microLamports }: Terms, { unitsMax, priceMax_microLamports }: SolanaFees): void {
+function checkFee(
+  { units, price_microLamports }: TransactionTerms,
+  { unitsMax, priceMax_microLamports }: SolanaFees,
+): void {
   if (units <= unitsMax && price_microLamports <= priceMax_microLamports) return;
   const message = `${units} compute units at ${price_microLamports} microlamports are above the limits of ${unitsMax} at ${priceMax_microLamports}`;
   throw new SigningRefused('fee', message);

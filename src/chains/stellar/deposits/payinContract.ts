@@ -31,7 +31,7 @@ export async function contractProblem(
 ): Promise<string | undefined> {
   if (payinContract === null) return undefined;
   const key = new Contract(payinContract).getFootprint();
-  const answer = await rpc.first((node) => ledgerEntries(node, [key]), signal);
+  const answer = await rpc.firstAnswer((node) => ledgerEntries(node, [key]), signal);
   const entry = answer?.found.get(key.toXDR('base64'));
   const tokenId = assetContractOf(payinToken(), networkPassphrase);
   if (entry && isPayinOf(entry.contractData().val().instance(), treasury, tokenId)) return undefined;

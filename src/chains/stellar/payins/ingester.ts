@@ -36,7 +36,7 @@ import {
 } from '../reads.ts';
 import { ChainUnavailable, createStellarRpc, RpcFailed, type StellarNode, type StellarRpc } from '../rpc.ts';
 import { addressTopic, type Watched } from './movements.ts';
-import { createPages, Forgotten, type RangeRead } from './pages.ts';
+import { createPages, LedgerForgotten, type RangeRead } from './pages.ts';
 import { createTransferReader, ledgerName, type TransferReader } from './transfers.ts';
 
 /**
@@ -45,7 +45,7 @@ import { createTransferReader, ledgerName, type TransferReader } from './transfe
  */
 export async function lookUp(rpc: StellarRpc, reader: TransferReader, txHash: string, signal: AbortSignal) {
   const unread: Error[] = [];
-  const found = await rpc.first(async (node) => {
+  const found = await rpc.firstAnswer(async (node) => {
     const transaction = await transactionOf(node, txHash);
     if (transaction.status === 'NOT_FOUND') return undefined;
     try {
@@ -61,7 +61,7 @@ export async function lookUp(rpc: StellarRpc, reader: TransferReader, txHash: st
 
 /** True if a node returns the transaction as successful. @throws ChainUnavailable if no node answers */
 export async function hasSucceeded(rpc: StellarRpc, txHash: string, signal: AbortSignal): Promise<boolean> {
-  const found = await rpc.first(async (node) => {
+  const found = await rpc.firstAnswer(async (node) => {
     const { status } = await transactionOf(node, txHash);
     return status === 'NOT_FOUND' ? undefined : status === 'SUCCESS';
   }, signal);
@@ -138,7 +138,7 @@ export function createStellarIngester(config: StellarConfig, rpc: StellarRpc = c
     hasLeft: (seen, signal) => allDeny(rpc, (node) => isShown(node, reader, seen), signal),
 
     async head(signal) {
-      const ranges = await rpc.every((node) => ledgerRange(node), signal);
+      const ranges = await rpc.all((node) => ledgerRange(node), signal);
       const { latest } = ranges.reduce((a, b) => (b.latest.ledger > a.latest.ledger ? b : a));
       return { blockNumber: latest.ledger, chainTime: instant(latest.closedAt_s * 1_000) };
     },
@@ -172,7 +172,7 @@ function createScanner(
     const { oldest, latest } = await ledgerRange(node);
     const from = cursor.blockNumber + 1n;
     if (latest.ledger < from) return undefined;
-    if (oldest.ledger > from) throw new Forgotten(node.name, oldest.ledger, from);
+    if (oldest.ledger > from) throw new LedgerForgotten(node.name, oldest.ledger, from);
     let ledgers = BigInt(config.rangeLedgersMax);
     for (;;) {
       const to = lower(latest.ledger, from + ledgers - 1n);
@@ -195,9 +195,9 @@ function createScanner(
 
   /** Moves the cursor past ledgers that no node remembers. They are reported with the move: a crash before it reports them again. */
   async function skipForgotten(cursor: Cursor, error: unknown, signal: AbortSignal): Promise<ScannedRange> {
-    if (!(error instanceof ChainUnavailable) || !error.failures.every((failure) => failure instanceof Forgotten))
+    if (!(error instanceof ChainUnavailable) || !error.failures.every((failure) => failure instanceof LedgerForgotten))
       throw error;
-    const asked = await rpc.each(oldestOf, signal);
+    const asked = await rpc.allSettled(oldestOf, signal);
     const oldest = asked.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
     // A node without an answer may remember them: the cursor waits for it.
     if (oldest.length < asked.length) throw error;
@@ -217,7 +217,7 @@ function createScanner(
 
     async cursorAt(pass, ledger, signal) {
       // One node suffices: the operator chose the ledger, and this unsaved cursor's time ends no payment.
-      const oldest = await rpc.first(async (node) => (await ledgerRange(node)).oldest, signal);
+      const oldest = await rpc.firstAnswer(async (node) => (await ledgerRange(node)).oldest, signal);
       if (!oldest) throw new ChainUnavailable(chain.id, []);
       return cursorOf(pass, ledger, ledger < oldest.ledger ? 0 : oldest.closedAt_s);
     },
@@ -226,7 +226,7 @@ function createScanner(
       let cursor = from;
       for (let ranges = 0; ranges < rangesMax; ranges++) {
         const range = await rpc
-          .first((node) => nextRange(node, cursor, signal), signal)
+          .firstAnswer((node) => nextRange(node, cursor, signal), signal)
           .catch((error: unknown) => skipForgotten(cursor, error, signal));
         if (!range) return;
         cursor = range.next;

@@ -11,7 +11,7 @@ export interface SeenEvent {
 }
 
 /** A transfer of a token to the treasury. */
-export interface Movement<A extends AssetRef = TokenRef> {
+export interface TreasuryTransfer<A extends AssetRef = TokenRef> {
   readonly token: A;
   /** Paying account or contract. */
   readonly from: string;
@@ -36,11 +36,11 @@ export interface Watched<A extends AssetRef = TokenRef> {
  *
  * @param events of a successful transaction's operation, in order
  */
-export function movementsOf<A extends AssetRef>(
+export function transfersToTreasury<A extends AssetRef>(
   { treasury, tokens, payin }: Watched<A>,
   events: readonly SeenEvent[],
-): readonly Movement<A>[] {
-  const moved: Movement<A>[] = [];
+): readonly TreasuryTransfer<A>[] {
+  const moved: TreasuryTransfer<A>[] = [];
   for (const event of events) {
     const token = tokens.get(event.contract);
     const movement = token && received(event, token, treasury);
@@ -53,7 +53,10 @@ export function movementsOf<A extends AssetRef>(
   }
   return moved.filter(({ amount }) => amount > 0n);
 
-  function isMeant({ token, from, to, amount }: Movement<A>, paid: Pick<Movement, 'from' | 'amount'>): boolean {
+  function isMeant(
+    { token, from, to, amount }: TreasuryTransfer<A>,
+    paid: Pick<TreasuryTransfer, 'from' | 'amount'>,
+  ): boolean {
     const taken = payin !== null && token === tokens.get(payin.tokenContract);
     return taken && to === treasury && from === paid.from && amount === paid.amount;
   }
@@ -67,7 +70,7 @@ function received<A extends AssetRef>(
   { topics, value }: SeenEvent,
   token: A,
   treasury: string,
-): Movement<A> | undefined {
+): TreasuryTransfer<A> | undefined {
   const [name, first, second] = topics.map(nativeOf);
   const [from, to] = name === 'transfer' ? [first, second] : name === 'mint' ? [issuerIn(second), first] : [];
   // A payment of the treasury to itself changes nothing.
@@ -93,7 +96,7 @@ export function memoOfTransfer(value: xdr.ScVal): string | null {
 }
 
 /** `("payment", sender) → { amount, destination, from, memo }` */
-export function payment({ topics, value }: SeenEvent): Pick<Movement, 'from' | 'amount' | 'memo'> | undefined {
+export function payment({ topics, value }: SeenEvent): Pick<TreasuryTransfer, 'from' | 'amount' | 'memo'> | undefined {
   const [name, sender] = topics.map(nativeOf);
   const [amount, memo] = ['amount', 'memo'].map((key) => entryOf(value, key));
   const units = amount && nativeOf(amount);

@@ -26,7 +26,7 @@ interface Told extends EventPage {
   readonly quiet: readonly Ledgers[];
 }
 
-export interface Pages {
+export interface EventPages {
   /** All events of the ledgers; undefined if there are more than `pagesMax` pages. @throws RpcFailed */
   read(node: StellarNode, ledgers: Ledgers): Promise<RangeRead | undefined>;
 }
@@ -42,7 +42,11 @@ const asksMax = 3;
  * @param networkPassphrase determines the contract of lumens, whose events prove that classic events are enabled
  * @param read parses an answer. Default: without events of failed transactions
  */
-export function createPages(filters: readonly EventFilter[], networkPassphrase: string, read = eventsPageIn): Pages {
+export function createPages(
+  filters: readonly EventFilter[],
+  networkPassphrase: string,
+  read = eventsPageIn,
+): EventPages {
   const fees = feesOf(networkPassphrase);
   /** Stated maximum of each node, by name. */
   const limits = new Map<string, number>();
@@ -90,7 +94,7 @@ export function createPages(filters: readonly EventFilter[], networkPassphrase: 
       let start: PageStart = between(from, to);
       for (let pages = 0; pages < pagesMax; pages++) {
         const page = await freshPage(node, start, { from, to });
-        if (page.range.oldest.ledger > from) throw new Forgotten(node.name, page.range.oldest.ledger, from);
+        if (page.range.oldest.ledger > from) throw new LedgerForgotten(node.name, page.range.oldest.ledger, from);
         // The read ends at the answer's own last ledger, which limits its events.
         to = lower(to, page.range.latest.ledger);
         quiet.push(...page.quiet);
@@ -107,7 +111,7 @@ export function createPages(filters: readonly EventFilter[], networkPassphrase: 
 }
 
 /** The node has dropped the next ledger: another node may remember it. */
-export class Forgotten extends RpcFailed {
+export class LedgerForgotten extends RpcFailed {
   constructor(node: string, oldest: bigint, wanted: bigint) {
     super(node, 'getEvents', 'refused', `it remembers ledgers from ${oldest} on, ledger ${wanted} is wanted`);
   }

@@ -5,7 +5,7 @@ import { evidenceMax, type TransferLog, transferOf, type Unreadable } from '../.
 import { type StellarConfig, stellarChain, stellarChainId } from '../config.ts';
 import type { FoundTransaction, RawEvent } from '../reads.ts';
 import { assetContractOf, payinToken } from '../tokens.ts';
-import { type Movement, movementsOf, type SeenEvent, type Watched } from './movements.ts';
+import { type SeenEvent, type TreasuryTransfer, transfersToTreasury, type Watched } from './movements.ts';
 
 /** A transaction has at most a hundred operations. Numbers from 100 on are for further transfers of one operation. */
 const operationsMax = 100;
@@ -19,12 +19,12 @@ export const ledgerName = (ledger: bigint): string => `ledger ${ledger}`;
 export interface TransferReader {
   readonly watched: Watched;
   /** Transfers in the events of a ledger range. @param events of whole operations, in order, each once */
-  logs(events: readonly RawEvent[]): Moved;
+  logs(events: readonly RawEvent[]): LedgerTransfers;
   /** Transfers of a transaction; empty if it failed. @param hash as requested @throws Error if its events cannot be parsed */
   transfers(found: FoundTransaction, hash: string): readonly Transfer[];
 }
 
-export interface Moved {
+export interface LedgerTransfers {
   readonly logs: readonly TransferLog[];
   /** Operations with an undecodable event: none of their events counts. Newer protocols add values that the SDK does not know. */
   readonly unreadable: readonly Unreadable[];
@@ -34,7 +34,7 @@ export function createTransferReader({ networkPassphrase, treasury, payinContrac
   const watched = watchedBy({ networkPassphrase, treasury, payinContract });
   const isWatched = (contract: string) => watched.tokens.has(contract) || watched.payin?.contract === contract;
 
-  const logOf = (movement: Movement, nth: number, where: Where): TransferLog => ({
+  const logOf = (movement: TreasuryTransfer, nth: number, where: Where): TransferLog => ({
     ...movement,
     txHash: where.txHash,
     blockNumber: where.ledger,
@@ -53,7 +53,7 @@ export function createTransferReader({ networkPassphrase, treasury, payinContrac
         try {
           const where = { ...first, closedAt: instant(Date.parse(first.closedAt)) };
           return {
-            logs: movementsOf(watched, own.map(seen)).map((each, nth) => logOf(each, nth, where)),
+            logs: transfersToTreasury(watched, own.map(seen)).map((each, nth) => logOf(each, nth, where)),
             unreadable: [],
           };
         } catch (error) {
@@ -69,7 +69,7 @@ export function createTransferReader({ networkPassphrase, treasury, payinContrac
       const txHash = hash === found.innerHash ? hashOf(found.envelopeXdr, networkPassphrase) : hash;
       const closedAt = instant(found.createdAt_s * 1_000);
       return found.events.flatMap((events, operation) =>
-        movementsOf(watched, events.flatMap(seenInMeta(isWatched))).map((movement, nth) =>
+        transfersToTreasury(watched, events.flatMap(seenInMeta(isWatched))).map((movement, nth) =>
           transferOf(stellarChainId, logOf(movement, nth, { txHash, operation, ledger: found.ledger, closedAt })),
         ),
       );

@@ -6,7 +6,7 @@ import type { Fate, Sent } from '../../ports.ts';
 import { holdingOf } from '../accounts.ts';
 import { accountOf } from '../addresses.ts';
 import { feePaidIn } from '../changes.ts';
-import { movementsOf } from '../payins/movements.ts';
+import { transfersToTreasury } from '../payins/movements.ts';
 import { ledgerName, seenInMeta } from '../payins/transfers.ts';
 import { type FoundTransaction, type LedgerRange, transactionOf } from '../reads.ts';
 import { RpcFailed, type StellarNode, type StellarRpc } from '../rpc.ts';
@@ -27,7 +27,7 @@ export function arrivedIn(
   const told = events.flatMap((operation) => operation.flatMap(seenInMeta((its) => its === contract)));
   const tokens = new Map([[contract, token]]);
   const watched = { treasury: accountOf(receiver) ?? receiver, tokens, payin: null };
-  const moved = movementsOf(watched, told).filter(({ from }) => from === treasury);
+  const moved = transfersToTreasury(watched, told).filter(({ from }) => from === treasury);
   return moved.reduce((sum, { amount }) => sum + amount, 0n);
 }
 

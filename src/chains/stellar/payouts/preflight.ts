@@ -5,7 +5,7 @@ import { type Refusal, refuse } from '../../../../domain/decider.ts';
 import { formatAmount, isCoin } from '../../../../domain/money.ts';
 import type { AssetRef, SignedAttempt } from '../../../../domain/transfer/shapes.ts';
 import { higher } from '../../../lib/inParallel.ts';
-import type { Receiver } from '../../money/receiverCheck.ts';
+import type { CheckedReceiver } from '../../money/receiverCheck.ts';
 import { ask, object, text, whole } from '../../node/jsonRpc.ts';
 import { PayoutBlocked, type TransferOrder } from '../../ports.ts';
 import { holdingOf } from '../accounts.ts';
@@ -35,7 +35,7 @@ export async function checkReceiver(
 export async function obstacle(
   node: StellarNode,
   token: AssetRef,
-  { address, memo }: Receiver,
+  { address, memo }: CheckedReceiver,
   amount: bigint | null,
 ): Promise<Refusal | undefined> {
   const account = accountOf(address);

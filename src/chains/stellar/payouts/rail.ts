@@ -8,7 +8,7 @@ import { allDeny } from '../../node/agreement.ts';
 import { ask, object } from '../../node/jsonRpc.ts';
 import { sendToAll } from '../../node/nodes.ts';
 import type { NumberingAccount, PayoutRail, SequenceNumbering, TransferOrder, Unsigned } from '../../ports.ts';
-import { type Account, accountsOf, type Holding, holdingOf, payableFrom } from '../accounts.ts';
+import { type Account, accountsOf, type Holding, holdingOf, payableThrough } from '../accounts.ts';
 import { accountOf } from '../addresses.ts';
 import { type StellarConfig, stellarChain, stellarChainId } from '../config.ts';
 import { ledgerRange } from '../reads.ts';
@@ -104,12 +104,12 @@ export function createStellarPayoutRail(
         // A lagging node returns a number that is too low.
         const sequences = await rpc
           .as('payout')
-          .promptly(async (node) => (await treasuryHolding(node, [])).account.sequence, signal);
+          .allSoon(async (node) => (await treasuryHolding(node, [])).account.sequence, signal);
         return sequences.reduce(higher) + 1n;
       },
 
       async accounts(signal) {
-        const told = await urgent.promptly(async (node) => {
+        const told = await urgent.allSoon(async (node) => {
           const found = await accountsOf(node, [account, ...channels]);
           if (!found.has(account)) throw unknownTreasury(node);
           return found;
@@ -131,7 +131,7 @@ export function createStellarPayoutRail(
           const paysNobody = order.form?.kind === 'anchor';
           const { account: lumens, trustlines } = await treasuryHolding(node, order.form ? [] : [order.token]);
           if (!paysNobody) {
-            checkFloat(isCoin ? lumens.spendable : payableFrom(trustlines[0]), account, order);
+            checkFloat(isCoin ? lumens.spendable : payableThrough(trustlines[0]), account, order);
             await checkReceiver(node, order);
           }
           const unsigned = replaces
@@ -190,7 +190,7 @@ export function createStellarPayoutRail(
       rpc.answer(async (node) => {
         const { tokens } = stellarChain();
         const { account: lumens, trustlines } = await treasuryHolding(node, tokens);
-        const held = tokens.map(({ address }, at) => [address, payableFrom(trustlines[at])]);
+        const held = tokens.map(({ address }, at) => [address, payableThrough(trustlines[at])]);
         return { gas: lumens.spendable, tokens: Object.fromEntries(held) };
       }, signal),
   };

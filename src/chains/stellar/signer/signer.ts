@@ -19,7 +19,7 @@ import type { Clock } from '../../../../commands/ports.ts';
 import { coinAddress, coinOf } from '../../../../domain/money.ts';
 import { epochMs } from '../../../../domain/time.ts';
 import { type AssetRef, moneyLeaves } from '../../../../domain/transfer/shapes.ts';
-import type { Spending } from '../../money/spending.ts';
+import type { CheckSpending } from '../../money/spending.ts';
 import { type Signer, type SigningPurpose, SigningRefused, type TransferOrder, type Unsigned } from '../../ports.ts';
 import { accountOf } from '../addresses.ts';
 import { type StellarConfig, type StellarFees, stellarChain, stellarChainId } from '../config.ts';
@@ -117,7 +117,7 @@ export interface StellarSignerDeps {
   readonly channelSecrets?: readonly string[];
   readonly config: Pick<StellarConfig, 'networkPassphrase' | 'fees'>;
   readonly clock: Pick<Clock, 'now'>;
-  readonly spending: Spending;
+  readonly spending: CheckSpending;
 }
 
 /**
