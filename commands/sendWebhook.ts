@@ -74,8 +74,8 @@ export interface SendWebhookDeps {
 /** `notOurs`: another process claimed the delivery, or an earlier process that crashed did. It was not sent again. */
 export type SendResult = 'delivered' | 'exhausted' | 'notOurs';
 
-export type WebhookDelivery = Omit<WebhookStart, 'startedAt'>;
-export type SendWebhook = (delivery: WebhookDelivery, by: By) => Promise<SendResult>;
+export type DeliveryStart = Omit<WebhookStart, 'startedAt'>;
+export type SendWebhook = (delivery: DeliveryStart, by: By) => Promise<SendResult>;
 
 const recordTriesMax = 8;
 const recordPause_ms = 250;

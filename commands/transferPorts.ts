@@ -173,7 +173,7 @@ export type Numbering = NonceNumbering | SequenceNumbering | ExpiringNumbering;
 export type PayoutRail<N extends Numbering = Numbering> = N extends Numbering ? RailOf<N> : never;
 
 interface RailOf<N extends Numbering> {
-  /** Left out where every payout is a transaction of its own. */
+  /** Omitted if every payout is a separate transaction. */
   readonly batching?: Batching;
   readonly chainId: ChainId;
   readonly account: string;
@@ -202,7 +202,7 @@ export type NumberedRail = PayoutRail<NonceNumbering | SequenceNumbering>;
 export const isNumbered = (rail: PayoutRail): rail is NumberedRail => rail.numbering.kind !== 'expiring';
 
 export interface ReceiverCost {
-  /** Of the chain's coin, in smallest units. */
+  /** Amount of the chain's coin, in smallest units. */
   readonly coin: bigint;
   /** True if the cost includes opening the receiver's account for the token. Omitted if none is needed. */
   readonly opensAccount?: boolean;

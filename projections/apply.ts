@@ -13,7 +13,7 @@ export interface Table {
   readonly name: string;
   readonly key: readonly Column[];
   readonly others: readonly Column[];
-  /** Of all columns. */
+  /** Names of all columns. */
   readonly names: ReadonlySet<string>;
   readonly statements: Readonly<Record<RowChange['op'] | 'sweep', string>>;
 }

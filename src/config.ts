@@ -69,7 +69,7 @@ export interface Config {
     /** Daily limit without a second operator's approval. */
     readonly approval_usd: bigint;
   };
-  /** Who is allowed to register apps. */
+  /** Policy for registering apps. */
   readonly registration: RegistrationPolicy;
   /** Null: no mail is sent, so nobody can sign in. */
   readonly mail: MailSettings | null;

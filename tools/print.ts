@@ -25,7 +25,7 @@ export const print = (...lines: readonly Line[]): void => console.log(lines.map(
 /** The same on the error stream. */
 export const printError = (...lines: readonly string[]): void => console.error(lines.map(printable).join('\n'));
 
-/** Prints an error: a message is one line, whoever wrote it; a multi-line error has `lines`. */
+/** Prints an error: any message is one line; a multi-line error has `lines`. */
 export function printFailure(error: unknown): void {
   printError(...failureLines(error));
 }

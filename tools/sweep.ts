@@ -39,7 +39,7 @@ interface Line {
   outcome: string;
 }
 
-/** Deposits left out for one reason. */
+/** Deposits excluded for one reason. */
 interface LeftSum {
   count: number;
   readonly amounts: Map<string, bigint>;

@@ -131,7 +131,7 @@ export async function* planAll(deps: PlanDeps, limits: SweepLimits, signal: Abor
       yield { kind: 'left', deposit };
     }
     if (parts.length > 0) yield { kind: 'planned', parts };
-    // Deposits that are neither planned nor left out wait for the next transaction.
+    // Deposits that are neither planned nor excluded wait for the next transaction.
     const settled = addressesOf([...parts.flatMap(({ deposits }) => deposits), ...left]);
     const later =
       parts.length === 0 ? new Set<string>() : addressesOf(fresh.filter(({ address }) => !settled.has(address)));

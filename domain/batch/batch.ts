@@ -102,9 +102,9 @@ function withLegEvent(state: Batch, event: PayoutBatchEvent): Batch {
 export const joinedMembers = ({ opened, joined }: Batch): readonly Member[] => membersAt(opened, joined ?? []);
 
 /** Status of a batch, as operators read it. */
-export type BatchStanding = 'gathering' | 'gathered' | 'signed' | 'dissolved' | 'short' | 'done';
+export type BatchStatus = 'gathering' | 'gathered' | 'signed' | 'dissolved' | 'short' | 'done';
 
-export function batchStandingOf({ joined, leg, dissolved }: Batch): BatchStanding {
+export function batchStandingOf({ joined, leg, dissolved }: Batch): BatchStatus {
   if (leg.settled) return 'done';
   if (leg.short) return 'short';
   if (dissolved !== null) return 'dissolved';

@@ -45,7 +45,7 @@ export const signature: Decider<SignatureState, SignatureEvent> = {
   evolve: (state, { data }) => [...state, data],
 };
 
-/** Of two attempts with one nonce only one can land. An attempt without a nonce excludes no other. */
+/** Only one of two attempts with the same nonce can land. An attempt without a nonce excludes no other. */
 const sharesNonce = (a: Signature, b: Signature): boolean =>
   a.nonce !== null && a.nonce === b.nonce && a.account === b.account && a.chainId === b.chainId;
 

@@ -73,9 +73,9 @@ function withLegEvent(state: Operation, event: OperationEvent): Operation {
 }
 
 /** Status of an operation, as operators read it. `done` and `short` are final on the chain. */
-export type OperationStanding = 'waitsForApproval' | 'calledOff' | 'ordered' | 'signed' | 'short' | 'done';
+export type OperationStatus = 'waitsForApproval' | 'calledOff' | 'ordered' | 'signed' | 'short' | 'done';
 
-export function operationStatus({ leg, calledOff, ordered, approvedBy }: Operation): OperationStanding {
+export function operationStatus({ leg, calledOff, ordered, approvedBy }: Operation): OperationStatus {
   if (leg.settled) return 'done';
   if (leg.short) return 'short';
   if (calledOff) return 'calledOff';

@@ -23,7 +23,7 @@ export interface Asker {
   readonly known: string | null;
 }
 
-export interface RegistrationRequest {
+export interface AccountRegistration {
   readonly email: string;
   /** Name of the app for payers. */
   readonly displayName: string;
@@ -104,7 +104,7 @@ export interface Session {
 /** All throw Unavailable if Postgres cannot be reached. Refusals are `rateLimited` after too many requests. */
 export interface Accounts {
   /** Stores the registration for a day and mails a code that proves it. @returns appIdTaken, registrationClosed, invalidRequest */
-  register(request: RegistrationRequest, asker: Asker): Promise<Registering | Refusal>;
+  register(request: AccountRegistration, asker: Asker): Promise<Registering | Refusal>;
   /** Mails a code to the address's owner. @returns invalidRequest for an invalid e-mail address */
   ask(email: string, asker: Asker): Promise<Challenge | Refusal>;
   /**

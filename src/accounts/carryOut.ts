@@ -5,7 +5,7 @@ import { isRefusal, type Refusal, refuse } from '../../domain/decider.ts';
 import type { SettlementWallet } from '../../domain/merchant/events.ts';
 import { type Accounts, appTaken, type Confirmed, registrationClosed } from './accounts.ts';
 import type { AccountsDeps } from './deps.ts';
-import { dropRegistration, findRegistration, type PendingRegistration, registrationsOf } from './register.ts';
+import { dropRegistration, findRegistration, registrationsOf, type StoredRegistration } from './register.ts';
 
 export interface CarriedOut {
   readonly appId: string;
@@ -29,7 +29,7 @@ export async function carryOut(deps: AccountsDeps, registrationId: string): Prom
   return { appId, registered: false, over: outcome.refused === 'appIdTaken', position: null };
 }
 
-const newApp = ({ developerId, displayName, settlement, webhookUrl, secret }: PendingRegistration) => ({
+const newApp = ({ developerId, displayName, settlement, webhookUrl, secret }: StoredRegistration) => ({
   developerId,
   name: displayName,
   settlement,
@@ -71,7 +71,7 @@ export function createConfirm(deps: AccountsDeps): Accounts['confirmRegistration
 
   type Outcome = (Confirmed & { readonly position: bigint | null }) | Refusal;
   async function confirm(
-    found: PendingRegistration,
+    found: StoredRegistration,
     by: Parameters<typeof merchants.rotateSecret>[1],
   ): Promise<Outcome> {
     const { appId, webhookUrl } = found;

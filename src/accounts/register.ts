@@ -5,7 +5,7 @@ import type { SealedSecret, SettlementWallet } from '../../domain/merchant/event
 import { readProfileChange } from '../../domain/merchant/profile.ts';
 import { hour_ms, type Instant, plus } from '../../domain/time.ts';
 import type { Sql } from '../../projections/sql.ts';
-import { type Accounts, appTaken, badEmail, noMail, type RegistrationRequest, registrationClosed } from './accounts.ts';
+import { type AccountRegistration, type Accounts, appTaken, badEmail, noMail, registrationClosed } from './accounts.ts';
 import { type AccountsDeps, isWelcome, mailCode } from './deps.ts';
 import { readEmail, registrationEmail } from './emails.ts';
 import { findByEmail, mention } from './people.ts';
@@ -16,7 +16,7 @@ const tailCharacters = 6;
 
 /** The requested id, or one made from the name and random characters, so that nobody can block it. */
 export function appIdFor(
-  { kind, slug, displayName }: Pick<RegistrationRequest, 'kind' | 'slug' | 'displayName'>,
+  { kind, slug, displayName }: Pick<AccountRegistration, 'kind' | 'slug' | 'displayName'>,
   random: string,
 ): string | Refusal {
   if (slug === null)
@@ -38,7 +38,7 @@ const readable = (name: string): string =>
 
 // Registrations that wait for proof of their owner's e-mail.
 
-export interface PendingRegistration {
+export interface StoredRegistration {
   readonly registrationId: string;
   readonly appId: string;
   readonly developerId: string;
@@ -48,7 +48,7 @@ export interface PendingRegistration {
   readonly secret: SealedSecret;
 }
 
-export interface KeptRegistration extends PendingRegistration {
+export interface KeptRegistration extends StoredRegistration {
   readonly requestedAt: Instant;
   readonly expiresAt: Instant;
 }
@@ -62,7 +62,7 @@ const columns = `registration_id AS "registrationId", app_id AS "appId", develop
   requested_at AS "requestedAt", expires_at AS "expiresAt"`;
 
 /** @returns false if the app's id is reserved already */
-export async function keepRegistration(sql: Sql, registration: PendingRegistration, now: Instant): Promise<boolean> {
+export async function keepRegistration(sql: Sql, registration: StoredRegistration, now: Instant): Promise<boolean> {
   const { registrationId, appId, developerId, displayName, settlement, webhookUrl, secret } = registration;
   await sql.query('DELETE FROM ops.registrations WHERE app_id = $1 AND expires_at <= $2', [appId, now]);
   const kept = await sql.query(
@@ -89,8 +89,8 @@ export async function findRegistration(
   sql: Sql,
   registrationId: string,
   now: Instant,
-): Promise<PendingRegistration | null> {
-  const [found] = await sql.query<PendingRegistration>(
+): Promise<StoredRegistration | null> {
+  const [found] = await sql.query<StoredRegistration>(
     `SELECT ${columns} FROM ops.registrations WHERE registration_id = $1 AND expires_at > $2`,
     [registrationId, now],
   );

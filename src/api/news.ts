@@ -5,7 +5,7 @@ import { networksOf } from './rateLimits.ts';
 export interface Feed extends AppNews {
   /** The next events after an ordinal, in order. @throws Unavailable */
   events(appId: string, page: { readonly after: string; readonly limit: number }): Promise<readonly AppEvent[]>;
-  /** Of the app's newest event; `0` while it has none. @throws Unavailable */
+  /** Ordinal of the app's newest event; `0` while it has none. @throws Unavailable */
   lastOrdinal(appId: string): Promise<string>;
 }
 

@@ -9,7 +9,7 @@ export interface HeadSettings {
   readonly oldKey: string | null;
   /** Reason why the former key is lost. */
   readonly lost: string | null;
-  /** Events or minutes after which the next head is signed, whichever is reached first. */
+  /** Events or minutes after which the next head is signed, at the earlier of the two. */
   readonly events: number;
   readonly every_min: number;
   /** Interval for anchoring the newest head's hash on that chain; null: never. */

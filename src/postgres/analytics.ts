@@ -26,7 +26,7 @@ export async function makeAnalytics(database: SqlDatabase, prices: CoinPrices | 
   const count = [...text.matchAll(/^CREATE OR REPLACE VIEW /gm)].length;
   if (await isMade(database, mark, count)) return;
   await database.transaction(async (tx) => {
-    // Of two concurrent starts, the second finds it done. A longer lock by others must not delay a start.
+    // The second of two concurrent starts finds it done. A longer lock by others must not delay a start.
     await tx.query(`SET LOCAL lock_timeout = '${lockTimeout_s}s'`);
     await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended('analytics', 0))`);
     if (await isMade(tx, mark, count)) return;

@@ -99,7 +99,7 @@ export const isUnauthenticated = (error: unknown): boolean => codeOf(error) === 
 export const isForbidden = (error: unknown): boolean =>
   typeOf(error) === ErrorType.ACCESS_DENIED && !isUnauthenticated(error);
 
-/** What to fix in EVENTSTORE_URL, or in the store itself; null for any other failure. */
+/** Remedy for EVENTSTORE_URL, or in the store itself; null for any other failure. */
 export function unusable(error: unknown): Unusable | null {
   const reason = storeReasonOf(error);
   if (isUnauthenticated(error)) return new Unusable('the store refuses its user or password', error);

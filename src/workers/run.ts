@@ -7,7 +7,7 @@ import { runWorker, type Worker, type WorkerRun } from './engine.ts';
 
 // Divides a task over its processes: each share has a lease, and each process holds its fair number of them.
 
-export interface Division {
+export interface ShareDivision {
   readonly leases: Pick<Leases, 'hold' | 'present'>;
   readonly clock: Clock;
   /** Name of the task. Processes with different numbers of shares do its work twice; only the fences on their writes prevent harm. */
@@ -27,7 +27,7 @@ const look_ms = 2_000;
  * @throws anything that `work` throws
  */
 export async function divideShares(
-  { leases, clock, name, shares, signal }: Division,
+  { leases, clock, name, shares, signal }: ShareDivision,
   work: (share: number, held: AbortSignal) => Promise<void>,
 ): Promise<void> {
   const mine = new Map<number, AbortController>();

@@ -57,7 +57,7 @@ export interface AuditEntry {
   readonly sealed: boolean;
   /** Problems of the event itself, independent of its stream; omitted if there are none. */
   readonly wrong?: readonly { readonly code: FindingCode; readonly message: string }[];
-  // biome-ignore lint/suspicious/noExplicitAny: whoever reads it knows the category's schemas; what does not fit them is a finding of its own
+  // biome-ignore lint/suspicious/noExplicitAny: readers know the category's schemas; other data is a separate finding
   readonly data: any;
 }
 

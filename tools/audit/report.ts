@@ -16,7 +16,7 @@ const assetOf = (chainId: number, asset: string) =>
     ? coinOf(chainId as ChainId)
     : (tokenAt(chainOf(chainId as ChainId), asset) ?? { symbol: asset, decimals: 0 });
 
-/** Of all payments, and of all accounts: one row per chain and token. */
+/** Sums of all payments, and of all accounts: one row per chain and token. */
 export function sumsTables({ payments, accounts }: AuditReport): {
   readonly payments: Readonly<{ [name: string]: Cells }>;
   readonly accounts: Readonly<{ [name: string]: Cells }>;

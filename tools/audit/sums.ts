@@ -4,7 +4,7 @@ import { coinAddress } from '../../domain/money.ts';
 import type { AccountColumn, BooksOpening, Entered, Evidence, SumColumn } from './claims.ts';
 import { type Finding, findingAt } from './findings.ts';
 
-/** Of one token on one chain, in smallest units. */
+/** Sums of one token on one chain, in smallest units. */
 export type PaymentSums = { readonly chainId: number; readonly asset: string } & { readonly [C in SumColumn]: bigint };
 
 const nothing: { readonly [C in SumColumn]: bigint } = {

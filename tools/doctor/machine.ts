@@ -12,7 +12,7 @@ export interface DoctorFinding {
   readonly verdict: DoctorVerdict;
   readonly what: string;
   readonly said: string;
-  /** What to do about it; omitted if there is nothing to do. */
+  /** Remedy; omitted if there is nothing to do. */
   readonly todo?: string;
 }
 

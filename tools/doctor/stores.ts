@@ -211,7 +211,7 @@ async function readModels(database: Database): Promise<readonly DoctorFinding[]>
 /** A store that is opened for the check. */
 export interface JoinedStore {
   readonly store: EventStore;
-  /** Of EVENTSTORE_URL; null if the URL has none. */
+  /** User of EVENTSTORE_URL; null if the URL has none. */
   readonly user: string | null;
   readonly close: () => Promise<void>;
 }

@@ -1,7 +1,7 @@
 /** The report as one self-contained page: no script, no request. Everything on it is in the answers. */
 
 import type { VNode } from 'preact';
-import { counted, grouped } from '../../web/parts/cells.ts';
+import { countWords, grouped } from '../../web/parts/cells.ts';
 import { documentOf, html } from '../../web/parts/html.ts';
 import { type About, type Answers, exactSum, type QuestionAnswer, roundedTo } from './questions.ts';
 import {
@@ -33,13 +33,13 @@ export function factsOf({ volume, funnel, durations, fees, held }: Answers): rea
       id: 'volume',
       term: 'Volume',
       value: money(totalIn(volume.rows, 'volume')),
-      note: `${counted(payments, 'payment')} paid out`,
+      note: `${countWords(payments, 'payment')} paid out`,
     },
     {
       id: 'funnel',
       term: 'Paid of created',
       value: percentText(stage('funded')?.['percent']),
-      note: `${counted(Number(stage('created')?.['payments'] ?? 0), 'payment')} created`,
+      note: `${countWords(Number(stage('created')?.['payments'] ?? 0), 'payment')} created`,
     },
     {
       id: 'durations',
@@ -57,7 +57,7 @@ export function factsOf({ volume, funnel, durations, fees, held }: Answers): rea
       id: 'held',
       term: 'Held now',
       value: money(totalIn(held.rows, 'amount')),
-      note: `in ${counted(Number(totalIn(held.rows, 'payments')), 'case')}`,
+      note: `in ${countWords(Number(totalIn(held.rows, 'payments')), 'case')}`,
     },
   ];
 }

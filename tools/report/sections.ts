@@ -1,7 +1,7 @@
 /** Parts of a monthly report: each turns one answer into a table and a plot. */
 
 import type { VNode } from 'preact';
-import { counted, dayText, grouped } from '../../web/parts/cells.ts';
+import { countWords, dayText, grouped } from '../../web/parts/cells.ts';
 import { type BarMark, barsPlot, columnsPlot, type Tone } from './plots.ts';
 import type { About, AnswerRow, Question, QuestionAnswer } from './questions.ts';
 import { chainText, durationText, fineAmount, money, type TableColumn, totalIn } from './table.ts';
@@ -35,13 +35,13 @@ export function durationsPart(answer: QuestionAnswer): ReportPart {
       all === '0'
         ? null
         : columnsPlot({
-            spoken: `Time to payout of ${counted(Number(all), 'payment')}: ${withinMinute(rows) ?? '0'} percent within a minute. The table below has every range.`,
+            spoken: `Time to payout of ${countWords(Number(all), 'payment')}: ${withinMinute(rows) ?? '0'} percent within a minute. The table below has every range.`,
             least: 4,
             labels: 'each',
             columns: rows.map((row) => ({
               label: rangeText(row),
               value: Number(row['payments']),
-              title: `${row['up_to_s'] ? 'up to ' : ''}${rangeText(row)}: ${counted(Number(row['payments']), 'payment')}`,
+              title: `${row['up_to_s'] ? 'up to ' : ''}${rangeText(row)}: ${countWords(Number(row['payments']), 'payment')}`,
             })),
           }),
     columns: [
@@ -257,7 +257,7 @@ export function volumePart(answer: QuestionAnswer): ReportPart {
             columns: rows.map(({ day, volume, payments }) => ({
               label: dayText(day ?? ''),
               value: Number(volume),
-              title: `${dayText(day ?? '')}: ${money(volume ?? '0')} in ${counted(Number(payments), 'payment')}`,
+              title: `${dayText(day ?? '')}: ${money(volume ?? '0')} in ${countWords(Number(payments), 'payment')}`,
             })),
           }),
     columns: [

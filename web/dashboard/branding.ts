@@ -16,7 +16,7 @@ import { appPage } from '../parts/layout.ts';
 import { appPaths } from '../parts/paths.ts';
 import { entry, fields, noFields } from './forms.ts';
 import type { Frames } from './frames.ts';
-import { type AnyForm, type AnyPage, form, page, type Shown, type Visit } from './page.ts';
+import { type AnyForm, type AnyPage, form, type PageResult, page, type Visit } from './page.ts';
 
 export interface BrandingModel extends Frame {
   /** Fields: name, supportContact, returnUrlTemplate, colour (#rrggbb), logo. */
@@ -157,10 +157,10 @@ const noProfile = { name: null, supportContact: null, returnUrlTemplate: null, c
 
 export function brandingPages(deps: BrandingPagesDeps, frames: Frames): readonly (AnyPage | AnyForm)[] {
   const { merchants, getSettings, shown: readable } = deps;
-  const shown = async (visit: Visit<'owner'>, form: FormState): Promise<Shown> => ({
+  const shown = async (visit: Visit<'owner'>, form: FormState): Promise<PageResult> => ({
     page: brandingPage({ ...(await frames.ofApp(visit)), form }),
   });
-  const asSaved = async (visit: Visit<'owner'>, errors: FormState['errors']): Promise<Shown> => {
+  const asSaved = async (visit: Visit<'owner'>, errors: FormState['errors']): Promise<PageResult> => {
     const { logo: _, ...profile } = (await getSettings(visit.visitor.appId))?.profile ?? { logo: null };
     const saved = Object.entries(profile).filter((pair): pair is [string, string] => pair[1] !== null);
     return shown(visit, { values: Object.fromEntries(saved), errors });

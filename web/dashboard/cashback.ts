@@ -12,7 +12,7 @@ import type { AccessDeps } from '../../src/api/auth.ts';
 import { amountMax_cents, type CashbackDeps } from '../../src/api/routes/cashback.ts';
 import { Decimal, Uuid } from '../../src/api/schemas/base.ts';
 import { card, chip, empty, inside, pairs } from '../parts/boxes.ts';
-import { amount, amountText, counted, shortAddress, when } from '../parts/cells.ts';
+import { amount, amountText, countWords, shortAddress, when } from '../parts/cells.ts';
 import { emptyForm, type FormState, problems, submit, textField } from '../parts/field.ts';
 import type { Frame } from '../parts/frame.ts';
 import { bdi, html } from '../parts/html.ts';
@@ -22,7 +22,7 @@ import { table } from '../parts/table.ts';
 import { confirmPage } from './confirm.ts';
 import { fields } from './forms.ts';
 import type { Frames } from './frames.ts';
-import { type AnyForm, type AnyPage, form, page, type Shown, type Visit } from './page.ts';
+import { type AnyForm, type AnyPage, form, type PageResult, page, type Visit } from './page.ts';
 import { noSuchPage } from './router.ts';
 import { paidOutTo, settlementFirst } from './settlementFirst.ts';
 import type { WalletFields } from './settlementForm.ts';
@@ -55,7 +55,7 @@ export const cashbackPage = (model: CashbackModel): VNode => {
               ['To withdraw', amount(dollars(balance_cents), 'USD')],
               [
                 'Received',
-                html`<span>${amount(dollars(received_cents), 'USD')} in ${counted(received, 'payment')}</span>`,
+                html`<span>${amount(dollars(received_cents), 'USD')} in ${countWords(received, 'payment')}</span>`,
               ],
               ['Withdrawn', amount(dollars(withdrawn_cents), 'USD')],
             ]),
@@ -140,7 +140,7 @@ const movementsMax = 100;
 
 export function cashbackPages(deps: CashbackPagesDeps, frames: Frames): readonly (AnyPage | AnyForm)[] {
   const { cashback, withdrawCashback, findApp, ids } = deps;
-  const shown = async (visit: Visit<'owner'>, state: FormState): Promise<Shown> => {
+  const shown = async (visit: Visit<'owner'>, state: FormState): Promise<PageResult> => {
     const { appId } = visit.visitor;
     const [frame, app, { payments: _, ...account }, movements] = await Promise.all([
       frames.ofApp(visit),

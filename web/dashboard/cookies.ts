@@ -10,7 +10,7 @@ import type { Flash } from '../parts/frame.ts';
 
 /**
  * session: token of a signed-in person. challenge: binds a passcode to the browser that requested it. known: this browser has signed in
- * before. told: name of the last request's outcome.
+ * before. `told`: name of the last request's outcome.
  */
 export type CookieName = 'session' | 'challenge' | 'known' | 'told';
 export type Cookies = Readonly<Partial<Record<CookieName, string>>>;

@@ -14,7 +14,7 @@ import { appPage } from '../parts/layout.ts';
 import { appPaths } from '../parts/paths.ts';
 import { fields, lines } from './forms.ts';
 import type { Frames } from './frames.ts';
-import { type AnyForm, type AnyPage, form, page, type Shown, type Visit } from './page.ts';
+import { type AnyForm, type AnyPage, form, type PageResult, page, type Visit } from './page.ts';
 
 export interface EmbeddingModel extends Frame {
   readonly sites: readonly string[];
@@ -87,7 +87,7 @@ const Sites = fields({ sites: Type.Optional(lines(4_000)) });
 
 export function embeddingPages(deps: EmbeddingPagesDeps, frames: Frames): readonly (AnyPage | AnyForm)[] {
   const { merchants, getSettings, shown: readable, publicUrl } = deps;
-  const shown = async (visit: Visit<'owner'>, state: FormState): Promise<Shown> => {
+  const shown = async (visit: Visit<'owner'>, state: FormState): Promise<PageResult> => {
     const [frame, settings] = await Promise.all([frames.ofApp(visit), getSettings(visit.visitor.appId)]);
     const sites = settings?.embeddingSites ?? [];
     return { page: embeddingPage({ ...frame, sites, publicUrl: publicUrl(), form: state }) };

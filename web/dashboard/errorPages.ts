@@ -11,7 +11,7 @@ import { paths } from '../parts/paths.ts';
 
 export interface ErrorModel extends Outer {
   readonly status: 400 | 403 | 404 | 413 | 429 | 500 | 503;
-  /** What to do, if more specific than the status. */
+  /** Remedy, if more specific than the status. */
   readonly message: string | null;
   readonly retryAfter_s: number | null;
   readonly requestId: string;

@@ -30,7 +30,7 @@ import { table } from '../parts/table.ts';
 import { confirmPage } from './confirm.ts';
 import { entry, fields, noFields } from './forms.ts';
 import type { Frames } from './frames.ts';
-import { type AnyForm, type AnyPage, form, page, type Shown, type Visit, whoDid } from './page.ts';
+import { type AnyForm, type AnyPage, form, type PageResult, page, type Visit, whoDid } from './page.ts';
 import { noSuchPage } from './router.ts';
 
 /** A key as the page displays it. */
@@ -180,7 +180,7 @@ const KeyPath = Type.Object({ keyId: Uuid });
 
 export function keyPages(deps: KeyPagesDeps, frames: Frames): readonly (AnyPage | AnyForm)[] {
   const { merchants, listKeys, shown } = deps;
-  const listed = async (visit: Own, state: FormState, issued: KeysModel['issued'] = null): Promise<Shown> => {
+  const listed = async (visit: Own, state: FormState, issued: KeysModel['issued'] = null): Promise<PageResult> => {
     const [frame, all] = await Promise.all([frames.ofApp(visit), listKeys(visit.visitor.appId)]);
     const keys = all.map((key) => ({ ...key, createdBy: whoDid(key.createdBy, visit.visitor, frame) }));
     return { page: keysPage({ ...frame, keys, form: state, issued, now: deps.clock.now() }) };
@@ -225,7 +225,7 @@ export function keyPages(deps: KeyPagesDeps, frames: Frames): readonly (AnyPage 
 const revoking = (
   { merchants, listKeys, shown }: KeyPagesDeps,
   frames: Frames,
-  listed: (visit: Own, state: FormState) => Promise<Shown>,
+  listed: (visit: Own, state: FormState) => Promise<PageResult>,
 ): readonly (AnyPage | AnyForm)[] => [
   page({
     path: `${path}/{keyId}/revoke`,

@@ -35,7 +35,7 @@ import { pager, table } from '../parts/table.ts';
 import { confirmPage } from './confirm.ts';
 import { displayEntry, fields, noFields } from './forms.ts';
 import type { Frames } from './frames.ts';
-import { type AnyForm, type AnyPage, form, page, type Shown, type Visit } from './page.ts';
+import { type AnyForm, type AnyPage, form, type PageResult, page, type Visit } from './page.ts';
 import { noSuchPage } from './router.ts';
 import { paidOutTo, settlementFirst } from './settlementFirst.ts';
 import type { WalletFields } from './settlementForm.ts';
@@ -284,7 +284,7 @@ const making = (
   { links, findApp, shown: readable, ids, site }: LinkPagesDeps,
   frames: Frames,
 ): readonly (AnyPage | AnyForm)[] => {
-  const shown = async (visit: Visit<'owner'>, state: FormState): Promise<Shown> => {
+  const shown = async (visit: Visit<'owner'>, state: FormState): Promise<PageResult> => {
     const [frame, app] = await Promise.all([frames.ofApp(visit), findApp(visit.visitor.appId)]);
     const settlement = app?.settlement ?? null;
     return {
@@ -331,7 +331,7 @@ const one = (deps: LinkPagesDeps, frames: Frames): readonly (AnyPage | AnyForm)[
     if (link?.appId !== visitor.appId) throw noSuchPage();
     return listedOf(link);
   };
-  const asking = async (visit: Visit<'owner', { readonly linkId: string }>): Promise<Shown> => {
+  const asking = async (visit: Visit<'owner', { readonly linkId: string }>): Promise<PageResult> => {
     const link = await own(visit);
     if (link.closedAt !== null) throw noSuchPage();
     const danger = { kind: 'closeLink', linkId: link.linkId, name: nameOfLink(link) } as const;

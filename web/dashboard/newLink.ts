@@ -32,7 +32,7 @@ import { appPaths } from '../parts/paths.ts';
 import { displayEntry, entry, fields } from './forms.ts';
 import type { Frames } from './frames.ts';
 import { typeOptions } from './links.ts';
-import { type AnyForm, type AnyPage, form, page, type Shown, type Visit } from './page.ts';
+import { type AnyForm, type AnyPage, form, type PageResult, page, type Visit } from './page.ts';
 import { noSuchPage } from './router.ts';
 import { paidOutTo, settlementFirst } from './settlementFirst.ts';
 import type { WalletFields } from './settlementForm.ts';
@@ -157,7 +157,7 @@ const isWalletApp = (appId: string): boolean => appId.startsWith('wallet_');
 
 export function newLinkPages(deps: NewLinkPagesDeps, frames: Frames): readonly (AnyPage | AnyForm)[] {
   const { createPayment, findApp, ids, site } = deps;
-  const shown = async (visit: Visit<'owner'>, state: FormState): Promise<Shown> => {
+  const shown = async (visit: Visit<'owner'>, state: FormState): Promise<PageResult> => {
     const { appId } = visit.visitor;
     const [frame, app] = await Promise.all([frames.ofApp(visit), findApp(appId)]);
     const { chains } = site;

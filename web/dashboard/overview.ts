@@ -14,7 +14,7 @@ import type { PaymentReads } from '../../src/api/routes/payments.ts';
 import type { SettingsReads } from '../../src/api/routes/settings.ts';
 import { StatsPeriod as StatsPeriodSchema } from '../../src/api/schemas/base.ts';
 import { card, empty, type Fact, facts, inside, notice } from '../parts/boxes.ts';
-import { counted, grouped, lengthText } from '../parts/cells.ts';
+import { countWords, grouped, lengthText } from '../parts/cells.ts';
 import { barChart } from '../parts/chart.ts';
 import { linkButton } from '../parts/field.ts';
 import type { Frame } from '../parts/frame.ts';
@@ -59,7 +59,7 @@ export const overviewPage = (model: OverviewModel): VNode => {
     {
       title: 'Overview',
       section: 'overview',
-      live: counted(stats.paymentCount, 'payment'),
+      live: countWords(stats.paymentCount, 'payment'),
       controls: [periodSwitch(to.overview, period), linkButton(to.newLink, 'New payment link', 'primary')],
     },
     html`<div class="stack">
@@ -68,7 +68,7 @@ export const overviewPage = (model: OverviewModel): VNode => {
         notice(
           'bad',
           html`<p>
-      <strong>Your server did not take ${counted(exhausted, 'webhook')} in
+      <strong>Your server did not take ${countWords(exhausted, 'webhook')} in
       the last 24 hours.</strong> Webhooks are not sent again by themselves: <a href=${to.webhooks}>see what it
       answered</a>.</p>`,
         )
@@ -182,7 +182,7 @@ function comparison(now: number, before: number, beforeName: string): VNode | st
 }
 
 const countText = (count: number, before: number): string =>
-  `${counted(count, 'payment')}, ${grouped(String(before))} before`;
+  `${countWords(count, 'payment')}, ${grouped(String(before))} before`;
 
 /** One place below ten, none above: `9.4`, `91`. */
 const percent = (share: number): string => (100 * share).toFixed(100 * share < 10 ? 1 : 0);

@@ -39,7 +39,7 @@ export interface Visit<A extends Audience, P = unknown, Q = unknown> {
   readonly by: By;
 }
 
-export interface Shown {
+export interface PageResult {
   readonly page: VNode;
   readonly status?: number;
   readonly headers?: Answer['headers'];
@@ -53,7 +53,7 @@ export interface Leads {
   readonly set?: readonly SetCookie[];
 }
 
-export type PageAnswer = Shown | Leads | Streamed | Answer;
+export type PageAnswer = PageResult | Leads | Streamed | Answer;
 
 interface Common<A extends Audience, P extends TSchema> {
   /** Same form as a route's: `/dashboard/apps/{appId}/keys`. */
@@ -82,7 +82,7 @@ export interface PageForm<A extends Audience = Audience, P extends TSchema = TSc
   readonly pointers?: Readonly<Record<string, string>>;
   act(visit: Submitted<A, Static<P>, Static<F>>): Promise<PageAnswer | Refusal>;
   /** Renders the form's page again, with the entered values and their errors. */
-  again(visit: Visit<A, Static<P>>, state: FormState): Promise<Shown | Leads>;
+  again(visit: Visit<A, Static<P>>, state: FormState): Promise<PageResult | Leads>;
 }
 
 export interface Submitted<A extends Audience, P, F> extends Visit<A, P> {
@@ -99,7 +99,7 @@ export type AnyPage = Omit<Page, 'show'> & {
 export type AnyForm = Omit<PageForm, 'act' | 'again'> & {
   readonly method: 'post';
   act(visit: Submitted<Audience, unknown, unknown>): Promise<PageAnswer | Refusal>;
-  again(visit: Visit<Audience>, state: FormState): Promise<Shown | Leads>;
+  again(visit: Visit<Audience>, state: FormState): Promise<PageResult | Leads>;
 };
 
 /** Both infer the handler's types from the schemas. The router calls it only with accepted input. */

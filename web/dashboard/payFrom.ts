@@ -16,7 +16,7 @@ import { appPage } from '../parts/layout.ts';
 import { appPaths } from '../parts/paths.ts';
 import { entry, fields } from './forms.ts';
 import type { Frames } from './frames.ts';
-import { type AnyForm, type AnyPage, form, page, type Shown, type Visit } from './page.ts';
+import { type AnyForm, type AnyPage, form, type PageResult, page, type Visit } from './page.ts';
 
 export interface PayFromModel extends Frame {
   readonly payFrom: PayFrom;
@@ -74,7 +74,7 @@ const Ticked = fields(
 
 export function payFromPages(deps: PayFromPagesDeps, frames: Frames): readonly (AnyPage | AnyForm)[] {
   const { merchants, getSettings, shown: readable, site } = deps;
-  const shown = async (visit: Visit<'owner'>, state: FormState): Promise<Shown> => {
+  const shown = async (visit: Visit<'owner'>, state: FormState): Promise<PageResult> => {
     const [frame, settings] = await Promise.all([frames.ofApp(visit), getSettings(visit.visitor.appId)]);
     return { page: payFromPage({ ...frame, payFrom: settings?.payFrom ?? [], chains: site.chains, form: state }) };
   };

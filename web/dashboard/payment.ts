@@ -27,7 +27,7 @@ import {
   amountText,
   between,
   chainName,
-  counted,
+  countWords,
   grouped,
   lengthText,
   paymentName,
@@ -82,7 +82,7 @@ function confirming(story: readonly StoryEntry[]): string {
   const depth = seen?.type === 'payinDetected' ? seen.confirmations : null;
   return depth === null
     ? 'Nothing is paid out before it is final.'
-    : `${counted(depth, 'confirmation')} so far. Nothing is paid out before it is final.`;
+    : `${countWords(depth, 'confirmation')} so far. Nothing is paid out before it is final.`;
 }
 
 /**
@@ -256,7 +256,7 @@ function factPairs({ payment }: PaymentModel): VNode {
       ? null
       : [
           'Metadata',
-          html`<details><summary>${counted(Object.keys(metadata).length, 'field')}</summary><pre class="mono">
+          html`<details><summary>${countWords(Object.keys(metadata).length, 'field')}</summary><pre class="mono">
             ${JSON.stringify(metadata, null, 2)}</pre></details>`,
         ],
   ]);

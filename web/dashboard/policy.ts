@@ -27,7 +27,7 @@ import { appPaths } from '../parts/paths.ts';
 import { table } from '../parts/table.ts';
 import { entry, fields } from './forms.ts';
 import type { Frames } from './frames.ts';
-import { type AnyForm, type AnyPage, form, page, type Shown, type Visit } from './page.ts';
+import { type AnyForm, type AnyPage, form, type PageResult, page, type Visit } from './page.ts';
 
 export interface PolicyModel extends Frame {
   readonly fees: readonly FeeTier[];
@@ -174,7 +174,7 @@ const pointers = { '/tolerance': 'basisPoints', '/tolerance/basisPoints': 'basis
 
 export function policyPages(deps: PolicyPagesDeps, frames: Frames): readonly (AnyPage | AnyForm)[] {
   const { merchants, getSettings, shown: readable } = deps;
-  const shown = async (visit: Visit<'owner'>, state: FormState): Promise<Shown> => {
+  const shown = async (visit: Visit<'owner'>, state: FormState): Promise<PageResult> => {
     const [frame, settings] = await Promise.all([frames.ofApp(visit), getSettings(visit.visitor.appId)]);
     const inForce: ShownPolicy = shownPolicy(settings?.policy ?? holdAll);
     const form = state === emptyForm ? policyForm(inForce) : state;

@@ -31,7 +31,7 @@ import { appPaths } from '../parts/paths.ts';
 import { table } from '../parts/table.ts';
 import { entry, fields } from './forms.ts';
 import type { Frames } from './frames.ts';
-import { type AnyForm, type AnyPage, form, page, type Shown, type Visit } from './page.ts';
+import { type AnyForm, type AnyPage, form, type PageResult, page, type Visit } from './page.ts';
 import { noSuchPage } from './router.ts';
 import { askerOf, mailboxNote } from './signIn.ts';
 
@@ -247,7 +247,7 @@ function askedRefund({ scope, asset, amount, reason }: Order, key: string): Aske
 
 export function refundPages(deps: RefundPagesDeps, frames: Frames): readonly (AnyPage | AnyForm)[] {
   const { refunds, accounts, ids, site } = deps;
-  const asking = async (visit: Visitor, state: FormState): Promise<Shown> => {
+  const asking = async (visit: Visitor, state: FormState): Promise<PageResult> => {
     const payment = await refunds.payment(of(visit));
     if (!payment) throw noSuchPage();
     const held = await refunds.held(payment);
@@ -259,7 +259,7 @@ export function refundPages(deps: RefundPagesDeps, frames: Frames): readonly (An
     planned: readonly PricedRefund[],
     order: Readonly<Record<string, string>>,
     state: FormState,
-  ): Promise<Shown> => ({
+  ): Promise<PageResult> => ({
     page: confirmRefundPage({
       ...(await frames.ofApp(visit)),
       paymentId: visit.params.paymentId,

@@ -7,7 +7,7 @@ import type { VNode } from 'preact';
 import Type, { type Static } from 'typebox';
 import type { Chain, ChainId } from '../../domain/chains.ts';
 import { isRefusal, type Refusal, refuse } from '../../domain/decider.ts';
-import type { Accounts, RegistrationRequest } from '../../src/accounts/accounts.ts';
+import type { AccountRegistration, Accounts } from '../../src/accounts/accounts.ts';
 import { AppId, ChainId as ChainIdText, oneOf } from '../../src/api/schemas/base.ts';
 import { pairs, secretOnce } from '../parts/boxes.ts';
 import {
@@ -229,7 +229,7 @@ export function registerPages(deps: RegisterPagesDeps, frames: Frames): readonly
 }
 
 /** A wallet may be omitted as a whole. */
-function requestOf(sent: Static<typeof Registration>): RegistrationRequest | Refusal {
+function requestOf(sent: Static<typeof Registration>): AccountRegistration | Refusal {
   const { email, displayName, kind, slug = null, webhookUrl = null } = sent;
   const { settlementChainId, settlementTokenSymbol = 'USDC', settlementAddress, settlementMemo = null } = sent;
   const request = { email, displayName, kind, slug, webhookUrl };

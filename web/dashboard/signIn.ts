@@ -13,7 +13,16 @@ import { appPaths, paths } from '../parts/paths.ts';
 import { type Challenged, challengeCookie, challengeIn, type SetCookie } from './cookies.ts';
 import { entry, fields, NextPath, noFields } from './forms.ts';
 import type { Frames } from './frames.ts';
-import { type AnyForm, type AnyPage, type Audience, form, type Leads, page, type Shown, type Visit } from './page.ts';
+import {
+  type AnyForm,
+  type AnyPage,
+  type Audience,
+  form,
+  type Leads,
+  type PageResult,
+  page,
+  type Visit,
+} from './page.ts';
 
 export interface CodeModel extends Outer {
   /** Recipient as typed; whether the address belongs to anybody is not revealed. */
@@ -154,7 +163,7 @@ export function signInPages(deps: SignInPagesDeps, frames: Frames): readonly (An
 }
 
 function asking({ accounts, site }: SignInPagesDeps, frames: Frames): readonly (AnyPage | AnyForm)[] {
-  const shown = async (visit: Visit<Audience>, state: FormState, next: string | null): Promise<Shown> => {
+  const shown = async (visit: Visit<Audience>, state: FormState, next: string | null): Promise<PageResult> => {
     const { registrationOpen, demoEmail, mailboxUrl } = site;
     const demo = demoEmail !== null && mailboxUrl !== null ? { email: demoEmail, mailboxUrl } : null;
     return { page: signInPage({ ...(await frames.outer(visit)), form: state, next, registrationOpen, demo }) };
@@ -186,7 +195,7 @@ function asking({ accounts, site }: SignInPagesDeps, frames: Frames): readonly (
 }
 
 function proving({ accounts, clock, site }: SignInPagesDeps, frames: Frames): readonly (AnyPage | AnyForm)[] {
-  const shown = async (visit: Visit<Audience>, state: FormState): Promise<Shown | Leads> => {
+  const shown = async (visit: Visit<Audience>, state: FormState): Promise<PageResult | Leads> => {
     const challenged = challengeIn(visit.cookies);
     if (!challenged) return { to: paths.signIn };
     const { email, purpose, next } = challenged;

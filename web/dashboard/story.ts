@@ -5,7 +5,7 @@ import type { StoryStep } from '../parts/boxes.ts';
 import {
   amountText,
   chainName,
-  counted,
+  countWords,
   grouped,
   lengthText,
   newsOf,
@@ -107,7 +107,7 @@ function payinTold(entry: Entry<'payinDetected' | 'payinConfirmed' | 'payinOrpha
   switch (entry.type) {
     case 'payinDetected': {
       const { confirmations } = entry;
-      const depth = confirmations === null ? '' : ` ${counted(confirmations, 'confirmation')} by now.`;
+      const depth = confirmations === null ? '' : ` ${countWords(confirmations, 'confirmation')} by now.`;
       return [`Payment seen on ${chain}`, text(depth + standings[entry.standing]), entry.standing !== 'counted'];
     }
     case 'payinConfirmed':

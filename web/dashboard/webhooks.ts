@@ -23,7 +23,7 @@ import { confirmPage } from './confirm.ts';
 import { deliveryTable } from './deliveryTable.ts';
 import { entry, fields, noFields } from './forms.ts';
 import type { Frames } from './frames.ts';
-import { type AnyForm, type AnyPage, form, page, type Shown, type Visit } from './page.ts';
+import { type AnyForm, type AnyPage, form, type PageResult, page, type Visit } from './page.ts';
 import { noSuchPage } from './router.ts';
 
 export interface WebhooksModel extends Frame {
@@ -124,7 +124,7 @@ interface Asked {
   /** Only in the answer to the POST that made it. */
   readonly newSecret?: string | null;
 }
-type Listed = (visit: Own, asked: Asked) => Promise<Shown>;
+type Listed = (visit: Own, asked: Asked) => Promise<PageResult>;
 
 const path = '/dashboard/apps/{appId}/webhooks';
 const rows = 25;

@@ -17,7 +17,7 @@ export function grouped(decimal: string): string {
 }
 
 /** `1 payment`, `1,204 payments` */
-export const counted = (count: number, thing: string): string =>
+export const countWords = (count: number, thing: string): string =>
   `${grouped(String(count))} ${thing}${count === 1 ? '' : 's'}`;
 
 /** Money reads from left to right in every language. */

@@ -1,7 +1,7 @@
 /** A chart of bars. */
 
 import type { VNode } from 'preact';
-import { counted, dayText, grouped } from './cells.ts';
+import { countWords, dayText, grouped } from './cells.ts';
 import { html } from './html.ts';
 
 export interface Bar {
@@ -61,7 +61,7 @@ function drawing(size: Size, label: string, unit: string, bars: readonly Bar[], 
       const round_px = round(Math.min(3, barWidth / 3));
       return html`<g>
         <rect class=${last ? 'rest' : undefined} x=${x} y=${round(floor - tall)} width=${barWidth} height=${tall} rx=${round_px}>
-          <title>${`${dayText(date)}: ${grouped(value)} ${unit} in ${counted(count, 'payment')}`}</title>
+          <title>${`${dayText(date)}: ${grouped(value)} ${unit} in ${countWords(count, 'payment')}`}</title>
         </rect>
         ${
           isLabelled(size, bars.length, place) &&

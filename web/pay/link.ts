@@ -17,7 +17,7 @@ import type { PaymentCreation } from '../../src/api/routes/createPayment.ts';
 import type { LinkRoutePorts } from '../../src/api/routes/links.ts';
 import { Uuid } from '../../src/api/schemas/base.ts';
 import { entry, fields } from '../dashboard/forms.ts';
-import { type AnyForm, type AnyPage, form, page, type Shown, type Visit } from '../dashboard/page.ts';
+import { type AnyForm, type AnyPage, form, type PageResult, page, type Visit } from '../dashboard/page.ts';
 import { noSuchPage } from '../dashboard/router.ts';
 import { notice } from '../parts/boxes.ts';
 import { chainName } from '../parts/cells.ts';
@@ -177,7 +177,7 @@ export function payLinkPages(deps: PayLinkPagesDeps): readonly (AnyPage | AnyFor
       await admitApp(deps.rates, 'linkOpen', app.appId, address);
       return deps.createPayment(request, app, caller);
     }, offers);
-  const shown = async (visit: Visitor, state: FormState, lang: string | undefined): Promise<Shown> => {
+  const shown = async (visit: Visitor, state: FormState, lang: string | undefined): Promise<PageResult> => {
     const link = await existing(deps, visit.params.linkId);
     const app = await knownApp(deps, link.appId);
     const model = {

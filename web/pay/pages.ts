@@ -9,7 +9,7 @@ import { isRefusal, type Refusal } from '../../domain/decider.ts';
 import type { Payment } from '../../domain/payment/state.ts';
 import { payPath } from '../../src/api/resource.ts';
 import { entry, fields } from '../dashboard/forms.ts';
-import { type AnyForm, type AnyPage, form, page, type Shown, type Visit } from '../dashboard/page.ts';
+import { type AnyForm, type AnyPage, form, type PageResult, page, type Visit } from '../dashboard/page.ts';
 import { noSuchPage } from '../dashboard/router.ts';
 import { colourSheet } from './colour.ts';
 import { framing } from './framing.ts';
@@ -37,7 +37,7 @@ type ChoiceRequest = Visit<'anyone', { readonly secret: string }>;
  */
 export const choiceForm = (
   { chooseSource, paymentSecrets }: Pick<PayPagesDeps, 'chooseSource' | 'paymentSecrets'>,
-  again: (visit: ChoiceRequest, lang: string | undefined) => Promise<Shown>,
+  again: (visit: ChoiceRequest, lang: string | undefined) => Promise<PageResult>,
 ): AnyForm =>
   form({
     path: '/pay/{secret}',
@@ -105,15 +105,15 @@ export function payPages(deps: PayPagesDeps): readonly (AnyPage | AnyForm)[] {
   ];
 }
 
-type Draw = (model: PayModel) => Shown['page'];
+type Draw = (model: PayModel) => PageResult['page'];
 
 const shownBy =
   (deps: PayPagesDeps, draw: Draw) =>
-  (visit: Asking): Promise<Shown> =>
+  (visit: Asking): Promise<PageResult> =>
     shown(deps, draw, visit);
 
 /** @param refused true if the payer's last choice was refused */
-async function shown(deps: PayPagesDeps, draw: Draw, visit: Asking, refused = false): Promise<Shown> {
+async function shown(deps: PayPagesDeps, draw: Draw, visit: Asking, refused = false): Promise<PageResult> {
   const model = await payModelOf(deps, visit, visit.query.lang);
   return { page: draw({ ...model, refused }), headers: framing(model.sites, model.facts.choiceOpen) };
 }

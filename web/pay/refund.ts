@@ -12,7 +12,7 @@ import type { OwnMoney } from '../../domain/payment/refundOrder.ts';
 import { errorOfRefusal } from '../../src/api/errors.ts';
 import { payPath } from '../../src/api/resource.ts';
 import { entry, fields, refusedForm } from '../dashboard/forms.ts';
-import { type AnyForm, type AnyPage, form, page, type Shown, type Visit } from '../dashboard/page.ts';
+import { type AnyForm, type AnyPage, form, type PageResult, page, type Visit } from '../dashboard/page.ts';
 import { noSuchPage } from '../dashboard/router.ts';
 import { notice } from '../parts/boxes.ts';
 import { address, chainName } from '../parts/cells.ts';
@@ -162,7 +162,7 @@ export function refundForm(deps: RefundFormDeps): readonly (AnyPage | AnyForm)[]
     return paymentId;
   };
   /** The text to sign for a valid address; otherwise the error beside its field. */
-  const shown = async (visit: Visitor, state: FormState): Promise<Shown> => {
+  const shown = async (visit: Visitor, state: FormState): Promise<PageResult> => {
     const { from, to, memo, lang: language } = state.values;
     const model = await payModelOf(deps, visit, language);
     const words: Words =

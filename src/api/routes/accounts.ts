@@ -2,7 +2,7 @@
 
 import Type, { type Static } from 'typebox';
 import { isRefusal, type Refusal, refuse } from '../../../domain/decider.ts';
-import type { Accounts, RegistrationRequest as Registration } from '../../accounts/accounts.ts';
+import type { Accounts, AccountRegistration as Registration } from '../../accounts/accounts.ts';
 import { type AnyRoute, ok, route } from '../router.ts';
 import { AppId, closed, NullableText, oneOf, orNull, Text, Time, Uuid } from '../schemas/base.ts';
 import { Settlement, SettlementRequest } from '../schemas/settings.ts';

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Address, encodeDeployData, type Hex, isHex, keccak256, numberToHex, stringToBytes } from 'viem';
 import { balanceReader } from '../../../contracts/evm/artifacts/BalanceReader.ts';
-import { ask, type JsonObject, list, object, optional, seconds } from '../node/jsonRpc.ts';
+import { ask, list, object, optional, type RpcJson, seconds } from '../node/jsonRpc.ts';
 import { evidenceMax } from '../ports.ts';
 import { type EvmNode, RpcFailed } from './rpc.ts';
 
@@ -204,7 +204,7 @@ export function toReceipt(answer: unknown): Receipt {
 }
 
 /** Chains of the OP stack charge extra for Ethereum's data (`l1Fee`); Arbitrum does so in units of gas. */
-function feeIn({ gasUsed, effectiveGasPrice, l1Fee }: JsonObject): bigint | undefined {
+function feeIn({ gasUsed, effectiveGasPrice, l1Fee }: RpcJson): bigint | undefined {
   const [gas, price] = [gasUsed, effectiveGasPrice].map((each) => optional(each, quantity));
   if (gas === undefined || price === undefined) return undefined;
   return gas * price + (optional(l1Fee, quantity) ?? 0n);

@@ -114,10 +114,10 @@ export function readBy<T>(node: ChainNode, method: string, answer: unknown, read
   }
 }
 
-export type JsonObject = Readonly<Record<string, unknown>>;
+export type RpcJson = Readonly<Record<string, unknown>>;
 
-export function object(value: unknown): JsonObject {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject;
+export function object(value: unknown): RpcJson {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as RpcJson;
   throw new Error('expected an object');
 }
 

@@ -1,6 +1,6 @@
 /** Effects of a transaction on token accounts, from a node's `meta`, for any transaction version. */
 import { evidenceMax } from '../../../commands/chainPorts.ts';
-import { type ChainNode, type JsonObject, list, object, optional, RpcFailed, text, whole } from '../node/jsonRpc.ts';
+import { type ChainNode, list, object, optional, RpcFailed, type RpcJson, text, whole } from '../node/jsonRpc.ts';
 import { type Commitment, codes, newestVersion } from './reads.ts';
 
 export interface TokenBalance {
@@ -30,7 +30,7 @@ export interface LandedTransaction {
 export interface CoinMoved {
   /** Fee paid by its first account. */
   readonly fee: bigint;
-  /** Of all accounts, in order; the fee is deducted in the second. */
+  /** Balances of all accounts, in order; the fee is deducted in the second. */
   readonly before: readonly bigint[];
   readonly after: readonly bigint[];
 }
@@ -94,7 +94,7 @@ function readIn(
   }
 }
 
-function landedIn(signature: string, { slot, meta, transaction }: JsonObject): LandedTransaction {
+function landedIn(signature: string, { slot, meta, transaction }: RpcJson): LandedTransaction {
   const told = objectOf('meta', meta);
   const { message, signatures } = objectOf('transaction', transaction);
   const { accountKeys } = objectOf('message', message);
@@ -120,7 +120,7 @@ export function landedInBlock(slot: bigint, shown: unknown): LandedTransaction |
   }
 }
 
-function landedBy(signature: string, slot: bigint, accounts: readonly string[], told: JsonObject): LandedTransaction {
+function landedBy(signature: string, slot: bigint, accounts: readonly string[], told: RpcJson): LandedTransaction {
   const { err, preTokenBalances, postTokenBalances } = told;
   const balances = (found: unknown) => (optional(found, list) ?? []).map((entry) => balanceOf(accounts, object(entry)));
   return {
@@ -135,7 +135,7 @@ function landedBy(signature: string, slot: bigint, accounts: readonly string[], 
 }
 
 /** Incomplete coin data is ignored: tokens can be read without it. */
-function coinIn({ fee, preBalances, postBalances }: JsonObject): CoinMoved | undefined {
+function coinIn({ fee, preBalances, postBalances }: RpcJson): CoinMoved | undefined {
   const [paid, before, after] = [
     optional(fee, whole),
     optional(preBalances, (each) => list(each).map(whole)),
@@ -144,14 +144,14 @@ function coinIn({ fee, preBalances, postBalances }: JsonObject): CoinMoved | und
   return paid !== undefined && before && after ? { fee: paid, before, after } : undefined;
 }
 
-function objectOf(name: string, value: unknown): JsonObject {
+function objectOf(name: string, value: unknown): RpcJson {
   if (value === null || value === undefined) throw new Error(`it has no ${name}`);
   return object(value);
 }
 
 function balanceOf(
   accounts: readonly string[],
-  { accountIndex, mint, owner, programId, uiTokenAmount }: JsonObject,
+  { accountIndex, mint, owner, programId, uiTokenAmount }: RpcJson,
 ): TokenBalance {
   const index = Number(whole(accountIndex));
   return {

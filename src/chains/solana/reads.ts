@@ -3,11 +3,11 @@ import { inParallel, lower } from '../../lib/inParallel.ts';
 import {
   ask,
   type ChainNode,
-  type JsonObject,
   list,
   mostSaid,
   object,
   RpcFailed,
+  type RpcJson,
   seconds,
   text,
   whole,
@@ -44,13 +44,13 @@ export interface ReadContext {
   readonly minContextSlot?: bigint;
 }
 
-export const options = ({ commitment, minContextSlot }: ReadContext): JsonObject => ({
+export const options = ({ commitment, minContextSlot }: ReadContext): RpcJson => ({
   commitment,
   ...(minContextSlot !== undefined && { minContextSlot: Number(minContextSlot) }),
 });
 
 /** Slot of the node at its answer. */
-export const contextSlot = (answer: JsonObject): bigint => whole(object(answer['context'])['slot']);
+export const contextSlot = (answer: RpcJson): bigint => whole(object(answer['context'])['slot']);
 
 export const lagging = (node: ChainNode, method: string, slot: bigint): RpcFailed =>
   new RpcFailed(node.name, method, 'refused', `it lags behind slot ${slot}`);

@@ -1,7 +1,7 @@
 /** Typed calls of the adapter to a node. A malformed answer counts as a failure of the node. */
 import { xdr } from '@stellar/stellar-sdk';
 import { parseInstant } from '../../../domain/time.ts';
-import { ask, type ChainNode, type JsonObject, list, object, optional, seconds, text, whole } from '../node/jsonRpc.ts';
+import { ask, type ChainNode, list, object, optional, type RpcJson, seconds, text, whole } from '../node/jsonRpc.ts';
 
 export interface LedgerHead {
   readonly ledger: bigint;
@@ -103,7 +103,7 @@ export interface EventPage {
 export type PageStart = { readonly startLedger: number; readonly endLedger: number } | { readonly cursor: string };
 
 /** Parameters of `getEvents`. @param limit maximum events of the page */
-export function eventsQuery(filters: readonly EventFilter[], start: PageStart, limit: number): JsonObject {
+export function eventsQuery(filters: readonly EventFilter[], start: PageStart, limit: number): RpcJson {
   const { cursor, ...ledgers } = 'cursor' in start ? start : { ...start, cursor: undefined };
   const pagination = { limit, ...(cursor !== undefined && { cursor }) };
   return { ...ledgers, pagination, filters: filters.map((filter) => ({ type: 'contract', ...filter })) };
@@ -116,7 +116,7 @@ export const eventsPageIn = (answer: unknown): EventPage =>
 /** One page including failed transactions, which have paid their fees. */
 export const allEventsPageIn = (answer: unknown): EventPage => pageIn(answer, () => true);
 
-function pageIn(answer: unknown, isWanted: (event: JsonObject) => boolean): EventPage {
+function pageIn(answer: unknown, isWanted: (event: RpcJson) => boolean): EventPage {
   const page = object(answer);
   const raw = list(page['events']).map(object);
   return {
@@ -127,7 +127,7 @@ function pageIn(answer: unknown, isWanted: (event: JsonObject) => boolean): Even
   };
 }
 
-const eventOf = (event: JsonObject): RawEvent => ({
+const eventOf = (event: RpcJson): RawEvent => ({
   id: text(event['id']),
   ledger: whole(event['ledger']),
   closedAt: timeIn(event['ledgerClosedAt']),
@@ -161,7 +161,7 @@ export const ledgerEntries = (node: ChainNode, keys: readonly xdr.LedgerKey[]): 
     return { found: new Map(found), latestLedger: whole(latestLedger) };
   });
 
-function rangeIn(answer: JsonObject): LedgerRange {
+function rangeIn(answer: RpcJson): LedgerRange {
   const { oldestLedger, oldestLedgerCloseTime, latestLedger, latestLedgerCloseTime } = answer;
   if (oldestLedger === undefined || latestLedgerCloseTime === undefined)
     throw new Error('it does not say which ledgers it remembers: Stellar RPC 23 or later does');

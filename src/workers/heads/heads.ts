@@ -32,7 +32,7 @@ export interface HeadsDeps extends HeadsReading {
   readonly tree: TreeStore;
   readonly clock: Clock;
   readonly keys: () => Promise<HeadKeys>;
-  /** Whichever is reached first. */
+  /** The first limit reached signs a head. */
   readonly every: { readonly events: number; readonly duration_ms: number };
   readonly tellBroken: TellBroken;
   /** The log differs from a head. */

@@ -16,7 +16,7 @@ export interface Blocks {
 export interface Rescanned {
   /** Number of transfers to us per outcome. */
   readonly counts: Readonly<Record<PayinOutcome, number>>;
-  /** Those of them that were not in the log, up to a maximum. */
+  /** New transfers to us, up to a maximum. */
   readonly news: readonly HandledTransfer[];
   /** Blocks that no node remembers. */
   readonly missed: readonly NonNullable<ScannedRange['missed']>[];

@@ -48,7 +48,7 @@ export function createUnsettledAmounts(
 export interface OwedAmounts {
   /** By token contract. */
   readonly tokens: ReadonlyMap<string, bigint>;
-  /** Of the chain's coin itself. */
+  /** Amount of the chain's coin itself. */
   readonly coin: bigint;
   /** Number of payouts and refunds, whose fees are additional. */
   readonly payouts: number;
