@@ -10,9 +10,9 @@ import { temporaryDirectory } from './temporaryDirectory.ts';
 export interface ClusterNode extends Endpoint {
   readonly seat: Seat;
   readonly dataDir: string;
-  /** Of this node alone, as one would point a client at it. */
+  /** URL of only this node, for a client. */
   readonly url: string;
-  /** It answers nothing any more, not even a connection. */
+  /** Stops answering, including connections. */
   stop(): Promise<void>;
   start(): Promise<void>;
   /** Has the log that another one has now, and no other; both are up afterwards. */
@@ -26,7 +26,7 @@ export interface Cluster {
   /** This one leads from now on; those that are up follow it. */
   lead(leader: ClusterNode): void;
   all(standing: NodeRole): void;
-  /** How many clients' connections the nodes have now. */
+  /** Number of clients' connections to the nodes. */
   connections(): number;
 }
 

@@ -21,7 +21,7 @@ export async function wholeLog(store: EventStore): Promise<readonly StoredEvent[
   return events;
 }
 
-/** Makes a new generation the active one and fills it, in batches of these sizes, each by a runner that starts anew. */
+/** Activates a new generation and fills it, in batches of these sizes, each by a new runner. */
 export async function fill(
   database: Database,
   store: EventStore,

@@ -16,7 +16,7 @@ import { createHeadTree } from '../../src/postgres/headTree.ts';
 import { notePayoutWait, payoutsArePaused } from '../../src/postgres/payoutWaits.ts';
 import { createUnreadableNotes } from '../../src/postgres/unreadable.ts';
 
-/** What simulated worlds had: the calls draw their values from it. */
+/** Values of simulated worlds, from which the calls draw. */
 export interface Known {
   readonly chainIds: readonly ChainId[];
   readonly times: readonly Instant[];

@@ -5,7 +5,7 @@ import { type LogPlace, placeOf, type StoredEvent } from '../../../domain/decide
 
 /** Positions are sparse, as in the real store. */
 const positionStep = 64n;
-/** After so many appends the store writes a record of its own, as after an election: it has a position, and is no event. */
+/** Appends after which the store writes a record of its own, as after an election: it has a position, and is no event. */
 const appendsPerRecord = 16;
 const pageMost = 500;
 
@@ -22,11 +22,11 @@ export interface SimulatedLog {
   all(): readonly StoredEvent[];
   /** Called whenever the log has grown. @returns what ends it */
   onGrown(grown: () => void): () => void;
-  /** A backup is restored: what came behind the position is gone. */
+  /** Restores a backup: events after the position are lost. */
   cutBack(position: bigint): void;
 }
 
-/** @param appended told of each event as it is written */
+/** @param appended receives each event as it is written */
 export function createLog(appended: (event: StoredEvent) => void): SimulatedLog {
   let log: StoredEvent[] = [];
   const streams = new Map<string, StoredEvent[]>();

@@ -53,7 +53,7 @@ const webhookUrl = 'https://merchant.example/webhooks';
 const by = { cause: 'operator:simulated' } as const;
 const approver = { cause: 'operator:second' } as const;
 
-/** What callers can do with an instance that is up. */
+/** Calls of a running instance. */
 export interface Api {
   readonly create: (request: NewPayment) => Promise<CreatedPayment | Refusal>;
   /** As the payment's page does. */
@@ -86,16 +86,16 @@ export interface Instance {
   /** Null while it is down or starts. */
   api(): { readonly process: SimulatedProcess; readonly api: Api } | null;
   start(): void;
-  /** For good, at once. */
+  /** Ends it permanently, at once. */
   end(): void;
-  /** Whether it is this instance's process. */
+  /** True if it is this instance's process. */
   has(process: SimulatedProcess): boolean;
 }
 
 /** Variables with keys of the treasury. */
 const keys = ['TREASURY_PRIVATE_KEY', 'SOLANA_TREASURY_PRIVATE_KEY', 'SOLANA_DEPOSIT_SEED', 'STELLAR_TREASURY_SECRET'];
 const signerPlace = { host: 'signer.simulated', port: '3003' };
-/** Nobody reads the certificates of a simulated connection: any file will do. */
+/** Certificates of a simulated connection are never read: any file will do. */
 const anyFile = fileURLToPath(import.meta.url);
 const certificates = { SIGNER_CA_FILE: anyFile, SIGNER_CERT_FILE: anyFile, SIGNER_KEY_FILE: anyFile };
 
@@ -107,7 +107,7 @@ const common = (chains: readonly SimulatedChain[]): Readonly<Record<string, stri
   ...Object.assign({}, ...chains.map(({ variables }) => variables)),
 });
 
-/** Of the process that holds the keys in worlds whose service does not. */
+/** Configuration of the signer process in worlds with a separate one. */
 export const signerConfigOf = (chains: readonly SimulatedChain[]): Config =>
   readConfig({
     ...common(chains),
@@ -215,7 +215,9 @@ export function createInstance(name: string, config: Config, wallet: Settlement 
 const reason = 'the log was restored';
 const answer_ms = 15_000;
 
-/** As `npm run payouts -- hold`, `npm run treasury -- explain` and `resume` do. What is not owed yet cannot be held: then all wait. */
+/**
+ * As `npm run payouts -- hold`, `npm run treasury -- explain` and `resume` do. A payout that is not owed yet cannot be held: then all wait.
+ */
 async function settle({ handle, clock, chains }: Core, paid: readonly string[]): Promise<void> {
   const deps = { handle, clock };
   for (const paymentId of paid) if (isRefusal(await holdPayout(deps, { paymentId, reason }, by))) return;
@@ -227,7 +229,7 @@ async function settle({ handle, clock, chains }: Core, paid: readonly string[]):
   }
 }
 
-/** The merchant's app: whoever starts first makes it. */
+/** The merchant's app, created by the first process. */
 async function registered({ merchants }: Core, wallet: Settlement | null): Promise<void> {
   await merchants.register(appId, { webhookUrl }, by);
   if (wallet === null) return;
